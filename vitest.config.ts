@@ -1,0 +1,19 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    // Tests and examples import the package by its public name, as its users do; here the name means the sources.
+    alias: [
+      { find: /^cursor-cloud-agents$/, replacement: source("index.ts") },
+      { find: /^cursor-cloud-agents\/emulator$/, replacement: source("emulator/index.ts") },
+    ],
+  },
+  test: {
+    include: ["test/**/*.test.ts"],
+    testTimeout: 20_000,
+    unstubGlobals: true,
+  },
+});
