@@ -1,0 +1,59 @@
+/** An answer with what came around it. */
+export interface WithResponse<T> {
+  data: T;
+  /** The HTTP answer; its body is already read. */
+  response: Response;
+  /** The answer's `x-request-id`, where it had one. */
+  requestId?: string;
+}
+
+/** A promise of the parsed answer; `withResponse()` gives the same answer together with its HTTP response. */
+export class ApiPromise<T> extends Promise<T> {
+  /** Derived promises are plain ones: they stand for no request. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  #start: () => Promise<WithResponse<T>>;
+  #answer: Promise<WithResponse<T>> | undefined;
+
+  /** @internal */
+  constructor(start: () => Promise<WithResponse<T>>) {
+    // The promise we extend is never used: everything goes to the answer, so that one failure is one rejection.
+    super(() => {});
+    this.#start = start;
+  }
+
+  /** A request that is already under way. @internal */
+  static of<T>(answer: Promise<WithResponse<T>>): ApiPromise<T> {
+    const promise = new ApiPromise(() => answer);
+    promise.withResponse();
+    return promise;
+  }
+
+  /** The answer together with its HTTP response. Sends nothing again. */
+  withResponse(): Promise<WithResponse<T>> {
+    this.#answer ??= this.#start();
+    return this.#answer;
+  }
+
+  // biome-ignore lint/suspicious/noThenProperty: this is a promise
+  override then<Fulfilled = T, Rejected = never>(
+    onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    return this.withResponse()
+      .then(({ data }) => data)
+      .then(onFulfilled, onRejected);
+  }
+
+  override catch<Rejected = never>(
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<T | Rejected> {
+    return this.then(undefined, onRejected);
+  }
+
+  override finally(onFinally?: (() => void) | null): Promise<T> {
+    return this.then().finally(onFinally);
+  }
+}

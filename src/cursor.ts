@@ -1,0 +1,67 @@
+import type { ApiPromise } from "./api-promise.ts";
+import { Transport } from "./http/transport.ts";
+import { type CursorOptions, type RequestOptions, resolveOptions } from "./options.ts";
+import { getApiKeyInfo } from "./resources/account.ts";
+import { Agents } from "./resources/agents.ts";
+import { Artifacts } from "./resources/artifacts.ts";
+import { Models } from "./resources/models.ts";
+import { type PromptOptions, type PromptResult, promptAgent } from "./resources/prompt.ts";
+import { Repositories } from "./resources/repositories.ts";
+import { Runs } from "./resources/runs.ts";
+import { UsageResource } from "./resources/usage.ts";
+import { WorkerTokens } from "./resources/worker-tokens.ts";
+import type { ApiKeyInfo, CreateAgentParams, Prompt } from "./types.ts";
+
+/**
+ * A client of the Cursor Cloud Agents API v1.
+ *
+ * @throws ArgumentError when an option can't work; nothing is sent
+ * @example
+ * const cursor = new Cursor({ apiKey: process.env.CURSOR_API_KEY });
+ * const { agent, run } = await cursor.agents.create({ prompt: "Add a README" });
+ * for await (const text of cursor.runs.stream(run).text()) process.stdout.write(text);
+ */
+export class Cursor {
+  readonly agents: Agents;
+  readonly runs: Runs;
+  readonly artifacts: Artifacts;
+  readonly usage: UsageResource;
+  readonly models: Models;
+  readonly repositories: Repositories;
+  readonly workerTokens: WorkerTokens;
+  readonly #transport: Transport;
+
+  constructor(options: CursorOptions = {}) {
+    const transport = new Transport(resolveOptions(options));
+    this.#transport = transport;
+    this.agents = new Agents(transport);
+    this.runs = new Runs(transport);
+    this.artifacts = new Artifacts(transport);
+    this.usage = new UsageResource(transport);
+    this.models = new Models(transport);
+    this.repositories = new Repositories(transport);
+    this.workerTokens = new WorkerTokens(transport);
+  }
+
+  /**
+   * Whose key this is: a user's, with name and address, or a service account's.
+   * @see API Key Info
+   */
+  me(options?: RequestOptions): ApiPromise<ApiKeyInfo> {
+    return getApiKeyInfo(this.#transport, options);
+  }
+
+  /**
+   * One prompt, start to end: creates an agent, streams its run, resolves with the outcome, whatever it is.
+   * @throws what `agents.create` and `runs.stream` throw; from the create on, errors carry `agentId` and `runId`
+   * @example
+   * const { result } = await cursor.prompt("Explain this repository", { repos: [{ url }] });
+   */
+  prompt(
+    text: string | Prompt,
+    params?: Omit<CreateAgentParams, "prompt">,
+    options?: PromptOptions,
+  ): Promise<PromptResult> {
+    return promptAgent(this.agents, this.runs, text, params, options);
+  }
+}

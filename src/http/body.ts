@@ -1,0 +1,37 @@
+import { orAbort } from "../clock.ts";
+
+/**
+ * Reads a body as text, never more than `limit` bytes, and stops at once when aborted: the reader is cancelled
+ * here, since a custom fetch may not listen to the signal once it has answered.
+ */
+export async function readText(
+  response: Response,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<{ text: string; complete: boolean }> {
+  if (!response.body) return { text: "", complete: true };
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  try {
+    while (true) {
+      const { done, value } = await orAbort(reader.read(), signal);
+      if (done) return { text: text + decoder.decode(), complete: true };
+      size += value.byteLength;
+      text += decoder.decode(value, { stream: true });
+      if (size > limit) {
+        discard(reader);
+        return { text, complete: false };
+      }
+    }
+  } catch (error) {
+    discard(reader);
+    throw error;
+  }
+}
+
+/** Ends a body that nobody will read, so that its connection is free again; its own failure to end is of no interest. */
+export function discard(body: { cancel(reason?: unknown): Promise<void> } | null | undefined): void {
+  body?.cancel().catch(() => {});
+}

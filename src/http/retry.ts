@@ -1,0 +1,99 @@
+import pRetry from "p-retry";
+import { type Clock, sleep } from "../clock.ts";
+import { ApiError, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
+
+/** Longest `Retry-After` that is waited for inside a call; beyond it the caller gets the error, and decides. */
+const longestRetryAfter = 60_000;
+const backoffBase = 500;
+const backoffCap = 8_000;
+
+/**
+ * What may be sent again after a failure.
+ *
+ * - `safe`: repeating does no harm: GET, DELETE, archive, unarchive
+ * - `guarded`: a create with an id of its own: the server refuses a second one, so everything may be repeated
+ * - `unsafe`: any other POST: repeated only when the server cannot have acted
+ */
+export type RetryPolicy = "safe" | "guarded" | "unsafe";
+
+const transientStatus = new Set([408, 429, 500, 502, 503, 504]);
+
+/** Whether the server may have carried out a request that failed so. A 4xx is a refusal, and so is a redirect. */
+export function isAmbiguous(error: unknown): boolean {
+  if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) return true;
+  if (!ApiError.isInstance(error)) return false;
+  if (error.status < 300) return true; // it answered success, but what it said can't be read
+  return error.status >= 500 && !refusesForNow(error);
+}
+
+/** A 503 that names a time to come back was turned away at the door. */
+const refusesForNow = (error: ApiError): boolean =>
+  error.status === 429 || (error.status === 503 && error.retryAfterMs !== undefined);
+
+export function isRetryable(error: unknown, policy: RetryPolicy): boolean {
+  if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) return policy !== "unsafe";
+  if (!ApiError.isInstance(error)) return false;
+  if (error.code === "usage_limit_exceeded") return false; // no waiting brings the money back
+  if ((error.retryAfterMs ?? 0) > longestRetryAfter) return false;
+  if (policy === "unsafe") return refusesForNow(error);
+  if (policy === "guarded" && error.status < 300) return true;
+  return transientStatus.has(error.status);
+}
+
+export interface RetryOptions {
+  policy: RetryPolicy;
+  maxRetries: number;
+  signal: AbortSignal | undefined;
+  clock: Clock;
+  random: () => number;
+  onRetry?: ((error: unknown) => void) | undefined;
+}
+
+/** Full jitter: anything between nothing and the doubled step, so that clients that failed together don't return together. */
+export function backoff(attempt: number, base: number, cap: number, random: () => number): number {
+  return random() * Math.min(cap, base * 2 ** Math.min(attempt, 30));
+}
+
+/** The one place that sends a request again. Delays are ours; the loop is p-retry's. */
+export async function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
+  const { policy, maxRetries, signal, clock, random, onRetry } = options;
+  let delay = 0;
+  try {
+    return await pRetry(
+      async (number) => {
+        if (number > 1) await sleep(clock, delay, signal);
+        return attempt();
+      },
+      {
+        retries: maxRetries,
+        minTimeout: 0,
+        shouldRetry: ({ error, retriesConsumed }) => {
+          if (signal?.aborted || !isRetryable(error, policy)) return false;
+          delay =
+            (error as Partial<ApiError>).retryAfterMs ??
+            backoff(retriesConsumed, backoffBase, backoffCap, random);
+          onRetry?.(error);
+          return true;
+        },
+      },
+    );
+  } catch (error) {
+    // p-retry wraps reasons that are no errors; a caller's reason comes back as it is.
+    if (signal?.aborted && !CursorError.isInstance(error)) throw signal.reason;
+    throw error;
+  }
+}
+
+/**
+ * Milliseconds asked for by `Retry-After`: seconds, or an HTTP date, which is read against the answer's own `Date`
+ * since clocks differ. Undefined when absent or unreadable.
+ */
+export function retryAfter(headers: Headers, now: number): number | undefined {
+  const value = headers.get("retry-after")?.trim();
+  if (!value) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const at = Date.parse(value);
+  if (Number.isNaN(at)) return undefined;
+  const date = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, at - (Number.isNaN(date) ? now : date));
+}

@@ -1,0 +1,205 @@
+import type { Middleware } from "openapi-fetch";
+import { type Clock, systemClock } from "./clock.ts";
+import { ArgumentError } from "./errors.ts";
+import { describe } from "./http/path.ts";
+
+/** Headers in any usual form: a plain object (undefined values are left out), pairs, or a `Headers`. */
+export type HeadersInput = Record<string, string | undefined> | Iterable<readonly [string, string]>;
+
+/** How a {@link Cursor} talks to the API. */
+export interface CursorOptions {
+  /**
+   * A user or service-account key. A function is asked once per request, so that keys can rotate.
+   * White space and quotes around it are removed.
+   * @default the environment variable CURSOR_API_KEY
+   */
+  apiKey?: string | (() => string | Promise<string>) | undefined;
+  /** The form in which the key is sent; the API treats both alike. @default "bearer" */
+  auth?: "bearer" | "basic" | undefined;
+  /**
+   * Where the API is: https, or http on a loopback address; a path in it is kept as a prefix.
+   * @default the environment variable CURSOR_BASE_URL, then https://api.cursor.com
+   */
+  baseUrl?: string | undefined;
+  /** Sends the requests. @default the global fetch, looked up at each call */
+  fetch?: typeof globalThis.fetch | undefined;
+  /** Sent with each request to the API, never to artifact storage. */
+  headers?: HeadersInput | undefined;
+  /** openapi-fetch middleware: sees every request (without the key) and every answer. */
+  middleware?: Middleware[] | undefined;
+  /**
+   * Milliseconds one attempt may take, headers and body; of a stream, the headers alone.
+   * @default 60_000; 180_000 for a create and a follow-up, 120_000 for repositories. A value here holds for all.
+   */
+  timeout?: number | undefined;
+  /** How often a failed request is sent again, where that is safe; streams have their own budget. @default 2 */
+  maxRetries?: number | undefined;
+  /** Where time comes from, for tests. @default the system's clock */
+  clock?: Clock | undefined;
+  /** Where jitter comes from, for tests: 0 <= x < 1. @default Math.random */
+  random?: (() => number) | undefined;
+}
+
+/** What can be said for one call; it is the last argument of every method. */
+export interface RequestOptions {
+  /** Aborts the call, its retries and its waits; the call rejects with `signal.reason`. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds one attempt may take. */
+  timeout?: number | undefined;
+  /** How often a failed request is sent again, where that is safe. */
+  maxRetries?: number | undefined;
+  /** Added to (and before) the client's own headers. */
+  headers?: HeadersInput | undefined;
+}
+
+/** {@link CursorOptions}, checked and completed. */
+export interface Settings {
+  apiKey: () => string | Promise<string>;
+  auth: "bearer" | "basic";
+  baseUrl: string;
+  origin: string;
+  fetch: (request: Request) => Promise<Response>;
+  fetchUrl: typeof globalThis.fetch;
+  headers: Record<string, string>;
+  middleware: Middleware[];
+  timeout: number | undefined;
+  maxRetries: number;
+  clock: Clock;
+  random: () => number;
+}
+
+export function resolveOptions(options: CursorOptions): Settings {
+  if (typeof options !== "object" || options === null) {
+    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
+  }
+  const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
+  const custom = options.fetch;
+  if (custom !== undefined && typeof custom !== "function") {
+    throw new ArgumentError("fetch", `expected a function, got ${describe(custom)}`);
+  }
+  if (options.auth !== undefined && options.auth !== "bearer" && options.auth !== "basic") {
+    throw new ArgumentError("auth", 'expected "bearer" or "basic"');
+  }
+  // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
+  // that what is installed after us is used.
+  const fetchUrl: typeof globalThis.fetch = (...input) => (custom ?? globalThis.fetch)(...input);
+  return {
+    apiKey: keySource(options.apiKey ?? environment("CURSOR_API_KEY")),
+    auth: options.auth ?? "bearer",
+    baseUrl: base.href.replace(/\/+$/, ""),
+    origin: base.origin,
+    fetch: fetchUrl,
+    fetchUrl,
+    headers: checkHeaders("headers", options.headers),
+    middleware: options.middleware ?? [],
+    timeout: checkTimeout("timeout", options.timeout),
+    maxRetries: checkCount("maxRetries", options.maxRetries) ?? 2,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+}
+
+/** The only reader of the environment: lazily, and where there is one. */
+function environment(name: string): string | undefined {
+  try {
+    const value = globalThis.process?.env?.[name]?.trim();
+    return value === "" ? undefined : value;
+  } catch {
+    return undefined; // a runtime that asks for permission, and was refused
+  }
+}
+
+function keySource(key: CursorOptions["apiKey"]): Settings["apiKey"] {
+  if (typeof key === "function") return async () => checkKey(await key());
+  if (key === undefined) {
+    throw new ArgumentError(
+      "apiKey",
+      "is missing: pass `apiKey` or set the environment variable CURSOR_API_KEY",
+    );
+  }
+  const checked = checkKey(key);
+  return () => checked;
+}
+
+function checkKey(key: unknown): string {
+  if (typeof key !== "string") throw new ArgumentError("apiKey", `expected a string, got ${describe(key)}`);
+  const trimmed = key
+    .trim()
+    .replace(/^(["'])(.*)\1$/s, "$2")
+    .trim();
+  if (trimmed === "") throw new ArgumentError("apiKey", "must not be empty");
+  if (!/^[\x21-\x7e]+$/.test(trimmed)) {
+    throw new ArgumentError(
+      "apiKey",
+      "has a character that can't be sent in a header (white space, a control or an invisible character): paste it again",
+    );
+  }
+  return trimmed;
+}
+
+function checkBaseUrl(value: unknown): URL {
+  if (typeof value !== "string")
+    throw new ArgumentError("baseUrl", `expected a string, got ${describe(value)}`);
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (!url) throw new ArgumentError("baseUrl", "is not a URL");
+  if (url.username !== "" || url.password !== "") {
+    throw new ArgumentError("baseUrl", "must not hold a user name or password: pass `apiKey`");
+  }
+  if (!isSafeTransport(url)) {
+    throw new ArgumentError("baseUrl", "must be https (http is accepted on a loopback address only)");
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw new ArgumentError("baseUrl", "must not hold a query or a fragment");
+  }
+  return url;
+}
+
+/** https anywhere, http to this machine only. */
+export function isSafeTransport(url: URL): boolean {
+  if (url.protocol === "https:") return true;
+  return url.protocol === "http:" && /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+}
+
+/** Checked and flattened; a later name wins over an earlier one whatever its case. */
+export function checkHeaders(argument: string, headers: HeadersInput | undefined): Record<string, string> {
+  const flat: Record<string, string> = Object.create(null);
+  if (headers === undefined) return flat;
+  if (typeof headers !== "object" || headers === null) {
+    throw new ArgumentError(argument, `expected an object, got ${describe(headers)}`);
+  }
+  for (const [name, value] of Symbol.iterator in headers ? headers : Object.entries(headers)) {
+    if (value === undefined || value === null) continue;
+    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
+      throw new ArgumentError(argument, `${JSON.stringify(name)} is no header name`);
+    }
+    if (typeof value !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw new ArgumentError(`${argument}.${name}`, "can't be sent as a header value");
+    }
+    flat[name.toLowerCase()] = value;
+  }
+  return flat;
+}
+
+export function checkTimeout(argument: string, value: number | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "number" || !(value > 0)) {
+    throw new ArgumentError(argument, "expected a number of milliseconds above 0 (Infinity: no limit)");
+  }
+  return value;
+}
+
+export function checkCount(argument: string, value: number | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < 0) {
+    throw new ArgumentError(argument, "expected a whole number, 0 or more");
+  }
+  return value;
+}
+
+export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
+  if (signal === undefined || signal === null) return undefined;
+  if (typeof signal.addEventListener !== "function" || typeof signal.aborted !== "boolean") {
+    throw new ArgumentError("signal", "expected an AbortSignal");
+  }
+  return signal;
+}

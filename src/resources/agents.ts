@@ -1,0 +1,248 @@
+import type { components } from "../../generated/openapi.ts";
+import { ApiPromise, type WithResponse } from "../api-promise.ts";
+import { ArgumentError, CursorError, isApiError } from "../errors.ts";
+import { segment } from "../http/path.ts";
+import { isAmbiguous } from "../http/retry.ts";
+import type { CallSpec, Transport } from "../http/transport.ts";
+import type { RequestOptions } from "../options.ts";
+import { PagePromise } from "../pagination.ts";
+import type { Agent, AgentSummary, CreateAgentParams, Run } from "../types.ts";
+import { randomUuid } from "../uuid.ts";
+import { checkExclusions, checkParams, toPrompt, toQuery, withExtra } from "./params.ts";
+
+type CreateAgentRequest = components["schemas"]["CreateAgentRequest"];
+
+/** Filters of {@link Agents.list}. */
+export interface ListAgentsQuery {
+  /** Agents per page, 1 to 100. @default 20 */
+  limit?: number | undefined;
+  /** Where to begin: a page's `nextCursor`. */
+  cursor?: string | undefined;
+  /** Only agents that work on this pull request. */
+  prUrl?: string | undefined;
+  /** @default true */
+  includeArchived?: boolean | undefined;
+}
+
+/** What can be said for a create beside {@link RequestOptions}. */
+export interface CreateAgentOptions extends RequestOptions {
+  /**
+   * When an agent with the given `agentId` already exists: reject with `agent_id_conflict`, or give back what exists.
+   * @default "throw"
+   */
+  onConflict?: "throw" | "adopt" | undefined;
+  /** Fields that this version doesn't know; the server refuses those that it doesn't know either. */
+  extraBody?: Record<string, unknown> | undefined;
+}
+
+/** A new agent with its first run. */
+export interface CreatedAgent {
+  agent: Agent;
+  run: Run;
+  /** It existed before, and `onConflict: "adopt"` gave it back with its latest run. */
+  adopted?: true;
+}
+
+/** An answer that only repeats the agent's id. */
+export interface AgentId {
+  id: string;
+}
+
+const createTimeout = 180_000;
+
+/** Agents: one durable conversation and workspace each. */
+export class Agents {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Creates an agent and starts its first run. The server may take a minute to answer.
+   *
+   * Never makes two agents: without `envVars` each call carries an id (yours, or one made here) that the server accepts
+   * once, so a create whose answer was lost is repeated and ends in the agent it made. With `envVars` no id can be sent:
+   * a lost answer rejects with `outcome: "unknown"`.
+   *
+   * @throws ArgumentError before anything is sent; ApiError (`validation_error`, `invalid_model`, `plan_required`,
+   *   `agent_id_conflict`, …); ConnectionError and TimeoutError with `outcome: "unknown"`, and `agentId` where one was sent
+   * @see Create An Agent
+   * @example
+   * const { agent, run } = await cursor.agents.create({
+   *   prompt: "Add a README",
+   *   repos: [{ url: "https://github.com/your-org/your-repo" }],
+   * });
+   */
+  create(params: CreateAgentParams, options: CreateAgentOptions = {}): ApiPromise<CreatedAgent> {
+    return ApiPromise.of(this.#create(params, options));
+  }
+
+  async #create(params: CreateAgentParams, options: CreateAgentOptions): Promise<WithResponse<CreatedAgent>> {
+    checkParams(params);
+    const { onConflict = "throw", extraBody } = options;
+    if (onConflict !== "throw" && onConflict !== "adopt") {
+      throw new ArgumentError("onConflict", 'expected "throw" or "adopt"');
+    }
+    checkExclusions(params);
+    const isMinted = params.agentId === undefined && params.envVars === undefined;
+    const agentId = isMinted ? `bc-${randomUuid()}` : params.agentId;
+    const fields = {
+      ...params,
+      prompt: toPrompt(params.prompt),
+      ...(agentId === undefined ? {} : { agentId }),
+    };
+    const body = withExtra(fields as CreateAgentRequest, extraBody);
+
+    let mayHaveMadeIt = false;
+    const spec: CallSpec<{ agent: Agent; run: Run }> = {
+      policy: agentId === undefined ? "unsafe" : "guarded",
+      timeout: createTimeout,
+      agentId,
+      onRetry: (error) => {
+        mayHaveMadeIt ||= isAmbiguous(error);
+      },
+    };
+    try {
+      return await this.#transport.run(
+        (client, init) => client.POST("/v1/agents", { body, ...init }),
+        spec,
+        options,
+      );
+    } catch (error) {
+      if (agentId === undefined || !isApiError(error, "agent_id_conflict")) throw error;
+      // Nobody else can have made an agent of an id that was made for this call.
+      if (isMinted) return this.#existing(agentId, options);
+      if (onConflict === "adopt") {
+        const existing = await this.#existing(agentId, options);
+        return { ...existing, data: { ...existing.data, adopted: true } };
+      }
+      if (mayHaveMadeIt) error.outcome = "unknown";
+      throw error;
+    }
+  }
+
+  /** The agent behind a conflict, with its latest run. What can't be read leaves the outcome unknown. */
+  async #existing(
+    agentId: string,
+    options: RequestOptions,
+  ): Promise<WithResponse<{ agent: Agent; run: Run }>> {
+    try {
+      const { data: agent, ...around } = await this.get(agentId, options).withResponse();
+      const run = await this.#latestRun(agent, options);
+      return { ...around, data: { agent, run } };
+    } catch (error) {
+      if (!CursorError.isInstance(error)) throw error;
+      error.agentId = agentId;
+      error.outcome = "unknown";
+      throw error;
+    }
+  }
+
+  async #latestRun(agent: Agent, options: RequestOptions): Promise<Run> {
+    const { id, latestRunId } = agent;
+    if (latestRunId === undefined) {
+      throw new CursorError(`agent ${id} exists but names no run yet`, { agentId: id });
+    }
+    const { data } = await this.#transport.run<Run>(
+      (client, init) =>
+        client.GET("/v1/agents/{id}/runs/{runId}", { params: { path: { id, runId: latestRunId } }, ...init }),
+      { agentId: id, runId: latestRunId },
+      options,
+    );
+    return data;
+  }
+
+  /**
+   * Lists agents, most recently changed first, page by page. Items hold the agent's identity; {@link Agents.get} loads the rest.
+   * @see List Agents
+   * @example
+   * for await (const agent of cursor.agents.list({ includeArchived: false })) console.log(agent.name);
+   */
+  list(query?: ListAgentsQuery, options: RequestOptions = {}): PagePromise<AgentSummary> {
+    return new PagePromise<AgentSummary>({
+      path: "/v1/agents",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      identity: ({ id }) => id,
+      fetch: (cursor) =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v1/agents", {
+              params: { query: toQuery({ ...query, ...(cursor === undefined ? {} : { cursor }) }) },
+              ...init,
+            }),
+          {},
+          options,
+        ),
+    });
+  }
+
+  /**
+   * Loads an agent. Its `status` is about the agent's machine; whether a run is going on is in the run `latestRunId`.
+   * @see Get An Agent
+   */
+  get(agentId: string, options: RequestOptions = {}): ApiPromise<Agent> {
+    return this.#transport.call<Agent>(
+      (client, init) =>
+        client.GET("/v1/agents/{id}", { params: { path: { id: segment("agentId", agentId) } }, ...init }),
+      { agentId },
+      options,
+    );
+  }
+
+  /**
+   * Archives an agent: it stays readable and takes no more runs until it is unarchived. No harm if it already is.
+   * @see Archive An Agent
+   */
+  archive(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
+    return this.#transport.call<AgentId>(
+      (client, init) =>
+        client.POST("/v1/agents/{id}/archive", {
+          params: { path: { id: segment("agentId", agentId) } },
+          ...init,
+        }),
+      { agentId, empty: { id: agentId } },
+      options,
+    );
+  }
+
+  /**
+   * Makes an archived agent take runs again. No harm if it already does.
+   * @see Unarchive An Agent
+   */
+  unarchive(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
+    return this.#transport.call<AgentId>(
+      (client, init) =>
+        client.POST("/v1/agents/{id}/unarchive", {
+          params: { path: { id: segment("agentId", agentId) } },
+          ...init,
+        }),
+      { agentId, empty: { id: agentId } },
+      options,
+    );
+  }
+
+  /**
+   * Deletes an agent for good. {@link Agents.archive} is the reversible way.
+   * @see Delete An Agent Permanently
+   */
+  delete(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
+    let mayBeGone = false;
+    return this.#transport.call<AgentId>(
+      (client, init) =>
+        client.DELETE("/v1/agents/{id}", { params: { path: { id: segment("agentId", agentId) } }, ...init }),
+      {
+        agentId,
+        empty: { id: agentId },
+        onRetry: (error) => {
+          mayBeGone ||= isAmbiguous(error);
+        },
+        // An earlier attempt of this call, whose answer was lost, did it: gone is what was asked for.
+        recover: (error) => (mayBeGone && error.status === 404 ? { id: agentId } : undefined),
+      },
+      options,
+    );
+  }
+}

@@ -1,0 +1,351 @@
+import { follow, orAbort, sleep } from "../clock.ts";
+import { ApiError, about, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
+import { discard, readText } from "../http/body.ts";
+import { isNetworkFailure } from "../http/network-failure.ts";
+import { Redactor } from "../http/redact.ts";
+import { backoff, isRetryable, retryAfter } from "../http/retry.ts";
+import type { Transport } from "../http/transport.ts";
+import { checkCount, checkSignal, checkTimeout, isSafeTransport, type RequestOptions } from "../options.ts";
+import type { ArtifactUrl } from "../types.ts";
+
+/** What can be said for a download. */
+export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
+  /** Called after each piece, with the bytes so far and, where it is known, the whole length. */
+  onProgress?: ((progress: { loaded: number; total?: number }) => void) | undefined;
+}
+
+/** An artifact whose bytes are on their way. */
+export interface ArtifactDownload extends AsyncDisposable {
+  /** As given. */
+  readonly path: string;
+  /** Bytes, where the storage says so. */
+  readonly sizeBytes?: number;
+  readonly contentType?: string;
+  /** The bytes, as they are pulled; ends only when all are here, and errors otherwise. */
+  readonly body: ReadableStream<Uint8Array>;
+  /** All bytes, in memory. */
+  bytes(): Promise<Uint8Array>;
+  /** All bytes as UTF-8 text. */
+  text(): Promise<string>;
+}
+
+interface Target {
+  agentId: string;
+  path: string;
+  options: DownloadOptions;
+}
+
+const defaultTimeout = 60_000;
+const backoffBase = 500;
+const backoffCap = 8_000;
+const errorBodyLimit = 16 * 1024;
+
+export async function startDownload(
+  transport: Transport,
+  target: Target,
+  getUrl: () => PromiseLike<ArtifactUrl>,
+): Promise<ArtifactDownload> {
+  const download = new Download(transport, target, getUrl);
+  try {
+    await download.begin();
+  } catch (error) {
+    download.end();
+    throw about(error, { agentId: target.agentId });
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        try {
+          const chunk = await download.read();
+          if (chunk) controller.enqueue(chunk);
+          else controller.close();
+        } catch (error) {
+          download.end();
+          throw about(error, { agentId: target.agentId });
+        }
+      },
+      cancel: () => download.end(),
+    },
+    { highWaterMark: 0 },
+  );
+  const bytes = async () => new Uint8Array(await new Response(body as unknown as BodyInit).arrayBuffer());
+  return {
+    path: target.path,
+    ...(download.total === undefined ? {} : { sizeBytes: download.total }),
+    ...(download.contentType === undefined ? {} : { contentType: download.contentType }),
+    body,
+    bytes,
+    text: async () => new TextDecoder().decode(await bytes()),
+    [Symbol.asyncDispose]: async () => {
+      download.end();
+      if (!body.locked) await body.cancel();
+    },
+  };
+}
+
+type BodyInit = ConstructorParameters<typeof Response>[0];
+
+/** One artifact over as many connections as it takes. */
+class Download {
+  total: number | undefined;
+  contentType: string | undefined;
+  readonly #transport: Transport;
+  readonly #getUrl: () => PromiseLike<ArtifactUrl>;
+  readonly #options: DownloadOptions;
+  readonly #path: string;
+  readonly #idleMs: number;
+  readonly #maxRetries: number;
+  readonly #controller: ReturnType<typeof follow>;
+  /** The signature is a secret: whoever has it may read the file. */
+  readonly #redactor = new Redactor();
+  #url: string | undefined;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #loaded = 0;
+  /** Bytes to pass over because the storage began anew. */
+  #skip = 0;
+  #validator: { etag: string | null; lastModified: string | null } | undefined;
+  #isEncoded = false;
+  #failures = 0;
+  #isRenewed = false;
+  #connection: ReturnType<typeof follow> | undefined;
+
+  constructor(transport: Transport, { agentId, options }: Target, getUrl: () => PromiseLike<ArtifactUrl>) {
+    const { settings } = transport;
+    this.#transport = transport;
+    this.#getUrl = getUrl;
+    this.#options = options;
+    this.#path = `/v1/agents/${encodeURIComponent(agentId)}/artifacts/download`;
+    this.#idleMs = checkTimeout("timeout", options.timeout) ?? settings.timeout ?? defaultTimeout;
+    this.#maxRetries = checkCount("maxRetries", options.maxRetries) ?? settings.maxRetries;
+    this.#controller = follow(checkSignal(options.signal));
+  }
+
+  async begin(): Promise<void> {
+    while (!this.#reader) await this.#attempt(() => this.#connect());
+  }
+
+  /** The next bytes, or undefined when all are here. */
+  async read(): Promise<Uint8Array | undefined> {
+    while (true) {
+      if (!this.#reader) {
+        await this.#attempt(() => this.#connect());
+        continue;
+      }
+      let chunk: Uint8Array | undefined;
+      let isDone = false;
+      await this.#attempt(async () => {
+        chunk = await this.#pull();
+        isDone = chunk === undefined;
+      });
+      if (isDone) {
+        this.#disconnect();
+        this.#controller.release();
+        return undefined;
+      }
+      if (chunk && chunk.byteLength > 0) return chunk;
+    }
+  }
+
+  end(): void {
+    this.#disconnect();
+    this.#controller.abort();
+    this.#controller.release();
+  }
+
+  /** One step; a failure that may pass is followed by a pause, any other is thrown. */
+  async #attempt(step: () => Promise<void>): Promise<void> {
+    const { signal } = this.#controller;
+    try {
+      signal.throwIfAborted();
+      await step();
+    } catch (error) {
+      this.#disconnect();
+      signal.throwIfAborted();
+      if (this.#isEncoded) throw error; // its bytes can't be counted, so it can't be taken up again
+      // An expired URL is renewed at once, and once: a second refusal in a row is meant.
+      if (ApiError.isInstance(error) && error.status === 403 && !this.#isRenewed) {
+        this.#isRenewed = true;
+        this.#url = undefined;
+        return;
+      }
+      if (!isRetryable(error, "safe") || this.#failures >= this.#maxRetries) throw error;
+      const asked = ApiError.isInstance(error) ? error.retryAfterMs : undefined;
+      const { clock, random } = this.#transport.settings;
+      await sleep(clock, asked ?? backoff(this.#failures++, backoffBase, backoffCap, random), signal);
+    }
+  }
+
+  #disconnect(): void {
+    discard(this.#reader);
+    this.#reader = undefined;
+    this.#connection?.abort();
+    this.#connection?.release();
+    this.#connection = undefined;
+  }
+
+  async #connect(): Promise<void> {
+    const { fetchUrl } = this.#transport.settings;
+    this.#connection = follow(this.#controller.signal);
+    const { signal } = this.#connection;
+    this.#url ??= this.#checkUrl((await this.#getUrl()).url);
+    const response = await this.#timed("connect", async () => {
+      try {
+        // Nothing of ours goes along: no key, no default headers; the signature in the URL is all the storage takes.
+        return await fetchUrl(this.#url as string, {
+          headers: this.#rangeHeaders(),
+          redirect: "manual",
+          signal,
+        });
+      } catch (error) {
+        throw this.#connectionError(error);
+      }
+    });
+    const { status, headers } = response;
+    if (status !== 200 && status !== 206) throw await this.#refusal(response);
+    this.#checkContinuation(status, headers);
+    const body = response.body ?? (new Response("").body as ReadableStream<Uint8Array>);
+    this.#reader = body.getReader();
+  }
+
+  async #pull(): Promise<Uint8Array | undefined> {
+    const reader = this.#reader;
+    if (!reader) return new Uint8Array();
+    const { done, value } = await this.#timed("body", async () => {
+      try {
+        return await orAbort(reader.read(), this.#controller.signal);
+      } catch (error) {
+        throw this.#connectionError(error);
+      }
+    });
+    if (done) {
+      if (this.total === undefined || this.#loaded === this.total) return undefined;
+      throw this.#connectionError(new Error(`it ended after ${this.#loaded} of ${this.total} bytes`));
+    }
+    const chunk = this.#skip > 0 ? value.subarray(Math.min(this.#skip, value.byteLength)) : value;
+    this.#skip -= value.byteLength - chunk.byteLength;
+    this.#loaded += chunk.byteLength;
+    if (this.total !== undefined && this.#loaded > this.total) {
+      throw this.#invalid(200, `has more than its ${this.total} bytes`);
+    }
+    if (chunk.byteLength > 0) {
+      this.#failures = 0;
+      this.#isRenewed = false;
+      this.#options.onProgress?.({
+        loaded: this.#loaded,
+        ...(this.total === undefined ? {} : { total: this.total }),
+      });
+    }
+    return chunk;
+  }
+
+  #rangeHeaders(): Record<string, string> {
+    if (this.#loaded === 0) return {};
+    const { etag, lastModified } = this.#validator ?? { etag: null, lastModified: null };
+    // A weak tag names no bytes, and is no valid If-Range.
+    const validator = etag && !etag.startsWith("W/") ? etag : lastModified;
+    return { range: `bytes=${this.#loaded}-`, ...(validator ? { "if-range": validator } : {}) };
+  }
+
+  /** Takes the length and identity of the file from the first answer; later ones must be of the same file. */
+  #checkContinuation(status: number, headers: Headers): void {
+    const validator = { etag: headers.get("etag"), lastModified: headers.get("last-modified") };
+    const encoding = headers.get("content-encoding");
+    this.#isEncoded = encoding !== null && encoding !== "" && encoding !== "identity";
+    const length = status === 200 && !this.#isEncoded ? lengthOf(headers.get("content-length")) : undefined;
+    if (this.#validator === undefined) {
+      this.#validator = validator;
+      this.contentType = headers.get("content-type") ?? undefined;
+      this.total = length;
+      return;
+    }
+    const isSame =
+      validator.etag === this.#validator.etag && validator.lastModified === this.#validator.lastModified;
+    if (status === 206) {
+      const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range") ?? "");
+      if (!range || Number(range[1]) !== this.#loaded)
+        throw this.#invalid(status, "continues at another place than asked");
+      const total = lengthOf(range[2] ?? null);
+      if (this.total !== undefined && total !== undefined && total !== this.total) {
+        throw this.#invalid(status, "changed while it was downloaded");
+      }
+      this.total ??= total;
+      this.#skip = 0;
+      return;
+    }
+    if (
+      this.#loaded > 0 &&
+      (!isSame || (length !== undefined && this.total !== undefined && length !== this.total))
+    ) {
+      throw this.#invalid(status, "changed while it was downloaded");
+    }
+    this.total ??= length;
+    this.#skip = this.#loaded;
+  }
+
+  #checkUrl(url: string): string {
+    const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+    if (!parsed || !isSafeTransport(parsed) || parsed.username !== "") {
+      throw this.#invalid(200, "has no https address");
+    }
+    for (const [, value] of parsed.searchParams) this.#redactor.add(value);
+    this.#redactor.add(parsed.search.slice(1));
+    return url;
+  }
+
+  async #timed<T>(phase: "connect" | "body", step: () => Promise<T>): Promise<T> {
+    const { clock } = this.#transport.settings;
+    if (this.#idleMs === Number.POSITIVE_INFINITY) return step();
+    let timer: unknown;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = clock.setTimeout(() => {
+        const message = `GET ${this.#path}: the artifact storage was silent for ${this.#idleMs} ms`;
+        reject(new TimeoutError(message, { phase }));
+      }, this.#idleMs);
+    });
+    try {
+      return await Promise.race([step(), timeout]);
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  #connectionError(error: unknown): unknown {
+    if (this.#controller.signal.aborted) return this.#controller.signal.reason;
+    const cause = this.#redactor.error(error);
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const about = `GET ${this.#path}: the artifact storage's connection failed: ${message}`;
+    if (!isNetworkFailure(error)) return new CursorError(about, { cause });
+    return new ConnectionError(about, { cause, method: "GET", path: this.#path });
+  }
+
+  /** A storage error speaks XML, and quotes the request: only its code and status are passed on. */
+  async #refusal(response: Response): Promise<ApiError> {
+    const { text } = await readText(response, errorBodyLimit, this.#controller.signal).catch(() => ({
+      text: "",
+    }));
+    const isRedirect =
+      response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
+    const code = isRedirect ? "redirect_refused" : /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(text)?.[1];
+    const { status } = response;
+    return new ApiError(
+      `GET ${this.#path}: the artifact storage answered ${status}${code ? ` ${code}` : ""}`,
+      {
+        status,
+        method: "GET",
+        path: this.#path,
+        code,
+        requestId: response.headers.get("x-amz-request-id") ?? undefined,
+        retryAfterMs: retryAfter(response.headers, this.#transport.settings.clock.now()),
+      },
+    );
+  }
+
+  #invalid(status: number, problem: string): ApiError {
+    const code = "invalid_response";
+    const message = `GET ${this.#path} -> ${status} ${code}: the artifact ${problem}`;
+    return new ApiError(message, { status, method: "GET", path: this.#path, code });
+  }
+}
+
+const lengthOf = (value: string | null): number | undefined =>
+  value !== null && /^\d+$/.test(value) ? Number(value) : undefined;

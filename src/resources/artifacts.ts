@@ -1,0 +1,83 @@
+import type { ApiPromise } from "../api-promise.ts";
+import { ArgumentError } from "../errors.ts";
+import { describe, segment } from "../http/path.ts";
+import type { Transport } from "../http/transport.ts";
+import type { RequestOptions } from "../options.ts";
+import { PagePromise } from "../pagination.ts";
+import type { Artifact, ArtifactUrl } from "../types.ts";
+import { type ArtifactDownload, type DownloadOptions, startDownload } from "./artifact-download.ts";
+
+/** Files that agents leave for their users; an agent keeps them over all its runs. */
+export class Artifacts {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * An agent's artifacts, at most 100, in one page. Files are uploaded as a run ends: right after it the list may
+   * still be short.
+   * @see List Artifacts
+   */
+  list(agentId: string, options: RequestOptions = {}): PagePromise<Artifact> {
+    return new PagePromise<Artifact>({
+      path: "/v1/agents/{id}/artifacts",
+      itemsKey: "items",
+      fetch: () =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v1/agents/{id}/artifacts", {
+              params: { path: { id: segment("agentId", agentId) } },
+              ...init,
+            }),
+          { agentId },
+          options,
+        ),
+    });
+  }
+
+  /**
+   * A presigned URL of an artifact, good for about 15 minutes and for whoever has it.
+   * @param path As {@link Artifacts.list} gives it: `artifacts/…`
+   * @throws ApiError `artifact_not_found`; `validation_error` outside `artifacts/`
+   * @see Download An Artifact
+   */
+  url(agentId: string, path: string, options: RequestOptions = {}): ApiPromise<ArtifactUrl> {
+    return this.#transport.call<ArtifactUrl>(
+      (client, init) =>
+        client.GET("/v1/agents/{id}/artifacts/download", {
+          params: { path: { id: segment("agentId", agentId) }, query: { path: checkPath(path) } },
+          ...init,
+        }),
+      { agentId },
+      options,
+    );
+  }
+
+  /**
+   * Downloads an artifact. Resolves when its first bytes are due; a broken download goes on where it broke, an expired
+   * URL is renewed, and a short body is an error, never a short file. The key doesn't go to the storage.
+   *
+   * Read it with `bytes()`, `text()` or from `body`, or dispose of it.
+   *
+   * @throws ApiError `artifact_not_found`, or with the storage's status; ConnectionError when it can't be completed
+   * @example
+   * await using download = await cursor.artifacts.download(agent.id, "artifacts/report.md");
+   * console.log(await download.text());
+   */
+  async download(agentId: string, path: string, options: DownloadOptions = {}): Promise<ArtifactDownload> {
+    segment("agentId", agentId);
+    checkPath(path);
+    return startDownload(this.#transport, { agentId, path, options }, () =>
+      this.url(agentId, path, { signal: options.signal }),
+    );
+  }
+}
+
+function checkPath(path: unknown): string {
+  if (typeof path !== "string") throw new ArgumentError("path", `expected a string, got ${describe(path)}`);
+  if (path === "") throw new ArgumentError("path", "must not be empty");
+  return path;
+}

@@ -1,0 +1,92 @@
+import type { components } from "../../generated/openapi.ts";
+import { ArgumentError } from "../errors.ts";
+import { describe, segment } from "../http/path.ts";
+import type { CreateAgentParams, Prompt, RunRef } from "../types.ts";
+
+type PromptInput = components["schemas"]["PromptInput"];
+
+/** Both ids of a run, checked; a whole `Run` will do. */
+export function checkRef(ref: RunRef): RunRef {
+  if (typeof ref !== "object" || ref === null) {
+    throw new ArgumentError("ref", `expected a run ({ agentId, id }), got ${describe(ref)}`);
+  }
+  return { agentId: segment("ref.agentId", ref.agentId), id: segment("ref.id", ref.id) };
+}
+
+export function checkParams(params: unknown): void {
+  if (typeof params !== "object" || params === null || Array.isArray(params)) {
+    throw new ArgumentError("params", `expected an object, got ${describe(params)}`);
+  }
+}
+
+/** A bare string is the prompt's text. */
+export function toPrompt(prompt: string | Prompt): PromptInput {
+  const input = typeof prompt === "string" ? { text: prompt } : prompt;
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    throw new ArgumentError("prompt", `expected a string or an object with "text", got ${describe(prompt)}`);
+  }
+  const argument = typeof prompt === "string" ? "prompt" : "prompt.text";
+  if (typeof input.text !== "string")
+    throw new ArgumentError(argument, `expected a string, got ${describe(input.text)}`);
+  if (input.text === "") throw new ArgumentError(argument, "must not be empty");
+  if (input.images !== undefined && !Array.isArray(input.images)) {
+    throw new ArgumentError("prompt.images", `expected a list, got ${describe(input.images)}`);
+  }
+  input.images?.forEach(checkImage);
+  return input as PromptInput;
+}
+
+function checkImage(image: unknown, index: number): void {
+  const argument = `prompt.images[${index}]`;
+  if (typeof image !== "object" || image === null) {
+    throw new ArgumentError(argument, `expected an object, got ${describe(image)}`);
+  }
+  const { data, url, mimeType } = image as { data?: unknown; url?: unknown; mimeType?: unknown };
+  if (data !== undefined && url !== undefined) {
+    throw new ArgumentError(argument, "has both `data` and `url`: give the bytes or an address, not both");
+  }
+  if (data === undefined && url === undefined) throw new ArgumentError(argument, "needs `data` or `url`");
+  if (data !== undefined && mimeType === undefined)
+    throw new ArgumentError(`${argument}.mimeType`, "is missing");
+}
+
+/** What the server is known to refuse together, named before anything is sent. */
+export function checkExclusions(params: CreateAgentParams): void {
+  if (params.agentId !== undefined) {
+    segment("agentId", params.agentId);
+    if (params.envVars !== undefined) {
+      throw new ArgumentError("agentId", "can't be combined with `envVars`: leave one of them out");
+    }
+  }
+  const { env, repos } = params as { env?: { type?: unknown; name?: unknown }; repos?: unknown };
+  if (repos !== undefined && env?.type === "cloud" && env.name !== undefined) {
+    throw new ArgumentError(
+      "repos",
+      "can't be combined with a named cloud environment: leave one of them out",
+    );
+  }
+}
+
+/** The body: what is set, plus what the caller insists on; an omitted value is not sent as null. */
+export function withExtra<Body extends object>(
+  body: Body,
+  extraBody: Record<string, unknown> | undefined,
+): Body {
+  if (extraBody === undefined) return body;
+  if (typeof extraBody !== "object" || extraBody === null) {
+    throw new ArgumentError("extraBody", `expected an object, got ${describe(extraBody)}`);
+  }
+  return { ...body, ...extraBody };
+}
+
+/** A query without the entries that were left out, null included: neither is a value for this API. */
+export function toQuery<Query extends object>(query: Query | undefined): Given<Query> {
+  if (query === undefined || query === null) return {} as Given<Query>;
+  if (typeof query !== "object")
+    throw new ArgumentError("query", `expected an object, got ${describe(query)}`);
+  return Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== ""),
+  ) as Given<Query>;
+}
+
+type Given<Query> = { [Key in keyof Query]?: Exclude<Query[Key], undefined> };

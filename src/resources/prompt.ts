@@ -1,0 +1,42 @@
+import { about } from "../errors.ts";
+import type { RequestOptions } from "../options.ts";
+import type { RunResult } from "../run-stream/run-stream.ts";
+import type { Agent, CreateAgentParams, Prompt, Run } from "../types.ts";
+import type { Agents } from "./agents.ts";
+import type { Runs } from "./runs.ts";
+
+/** What can be said for a prompt beside {@link RequestOptions}. */
+export interface PromptOptions extends RequestOptions {
+  /** Called once, when the agent and its run exist and before anything of the run is read: keep the ids. */
+  onCreated?: ((created: { agent: Agent; run: Run }) => void) | undefined;
+  /** Called with each piece of the reply. */
+  onText?: ((delta: string) => void) | undefined;
+}
+
+/** The outcome of a prompt, with the agent to go on with. */
+export interface PromptResult {
+  agent: Agent;
+  /** The run as it was created; `result` says how it came out. */
+  run: Run;
+  result: RunResult;
+}
+
+export async function promptAgent(
+  agents: Agents,
+  runs: Runs,
+  prompt: string | Prompt,
+  params: Omit<CreateAgentParams, "prompt"> = {},
+  options: PromptOptions = {},
+): Promise<PromptResult> {
+  const { onCreated, onText, ...requestOptions } = options;
+  const { agent, run } = await agents.create({ ...params, prompt } as CreateAgentParams, requestOptions);
+  try {
+    onCreated?.({ agent, run });
+    const { signal, ...others } = requestOptions;
+    const stream = runs.stream(run, { signal }, others);
+    for await (const delta of stream.text()) onText?.(delta);
+    return { agent, run, result: await stream.result() };
+  } catch (error) {
+    throw about(error, run);
+  }
+}

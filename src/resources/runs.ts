@@ -1,0 +1,242 @@
+import type { components } from "../../generated/openapi.ts";
+import { ApiPromise, type WithResponse } from "../api-promise.ts";
+import { sleep } from "../clock.ts";
+import { ArgumentError, isApiError } from "../errors.ts";
+import { segment } from "../http/path.ts";
+import type { Transport } from "../http/transport.ts";
+import { checkSignal, type RequestOptions } from "../options.ts";
+import { PagePromise } from "../pagination.ts";
+import { RunPoller } from "../run-stream/run-poller.ts";
+import type { StreamSource } from "../run-stream/run-reader.ts";
+import { type RunStream, RunStreamHandle, type RunStreamOptions } from "../run-stream/run-stream.ts";
+import { type WaitOptions, waitForRun } from "../run-stream/wait.ts";
+import {
+  type CreateRunParams,
+  isTerminalStatus,
+  type Run,
+  type RunRef,
+  type RunSummary,
+  type TerminalRun,
+} from "../types.ts";
+import { checkParams, checkRef, toPrompt, toQuery, withExtra } from "./params.ts";
+
+type CreateRunRequest = components["schemas"]["CreateRunRequest"];
+
+/** Where a list of runs begins and how long its pages are. */
+export interface ListRunsQuery {
+  /** Runs per page, 1 to 100. @default 20 */
+  limit?: number | undefined;
+  /** Where to begin: a page's `nextCursor`. */
+  cursor?: string | undefined;
+}
+
+/** What can be said for a follow-up beside {@link RequestOptions}. */
+export interface CreateRunOptions extends RequestOptions {
+  /**
+   * When the agent still works on another run: reject with `agent_busy`, wait for that run to end, or cancel it.
+   * A wait lasts as long as the run does; `signal` ends it.
+   * @default "throw"
+   */
+  whenBusy?: "throw" | "wait" | "cancel" | undefined;
+  /** Fields that this version doesn't know; the server refuses those that it doesn't know either. */
+  extraBody?: Record<string, unknown> | undefined;
+}
+
+const createTimeout = 180_000;
+/** So often a follow-up may lose the race for a free agent before it gives up. */
+const busyRounds = 10;
+/** An agent may say that it is busy for about two seconds after its run has ended. */
+const windDown = 1_000;
+
+/** Runs: one prompt's execution each. */
+export class Runs {
+  readonly #transport: Transport;
+  readonly #poller: RunPoller;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    const { clock, random } = transport.settings;
+    this.#poller = new RunPoller((ref, options) => this.get(ref, options), clock, random);
+  }
+
+  /**
+   * Sends a follow-up prompt to an agent; one run at a time.
+   *
+   * Never sent twice: where the server may have taken it although no answer came, it rejects with `outcome: "unknown"`.
+   *
+   * @throws ApiError `agent_busy` (see `whenBusy`), `agent_archived`, `agent_not_found`, `validation_error`, …
+   * @see Create A Run
+   * @example
+   * const run = await cursor.runs.create(agent.id, { prompt: "Also add tests" }, { whenBusy: "wait" });
+   */
+  create(agentId: string, params: CreateRunParams, options: CreateRunOptions = {}): ApiPromise<Run> {
+    return ApiPromise.of(this.#create(agentId, params, options));
+  }
+
+  async #create(
+    agentId: string,
+    params: CreateRunParams,
+    options: CreateRunOptions,
+  ): Promise<WithResponse<Run>> {
+    const { whenBusy = "throw", extraBody } = options;
+    if (!["throw", "wait", "cancel"].includes(whenBusy)) {
+      throw new ArgumentError("whenBusy", 'expected "throw", "wait" or "cancel"');
+    }
+    segment("agentId", agentId);
+    checkParams(params);
+    // Taken once, before any wait: what is sent is what was given.
+    const body = structuredClone(
+      withExtra({ ...params, prompt: toPrompt(params.prompt) } as CreateRunRequest, extraBody),
+    );
+    for (let round = 1; ; round++) {
+      try {
+        return await this.#post(agentId, body, options);
+      } catch (error) {
+        if (whenBusy === "throw" || round >= busyRounds || !isApiError(error, "agent_busy")) throw error;
+      }
+      await this.#untilFree(agentId, whenBusy, options);
+    }
+  }
+
+  async #post(agentId: string, body: CreateRunRequest, options: RequestOptions): Promise<WithResponse<Run>> {
+    const { data, ...around } = await this.#transport.run<{ run: Run }>(
+      (client, init) =>
+        client.POST("/v1/agents/{id}/runs", { params: { path: { id: agentId } }, body, ...init }),
+      { policy: "unsafe", timeout: createTimeout, agentId },
+      options,
+    );
+    return { ...around, data: data.run };
+  }
+
+  /** Until the run in the way is over: watched through Get A Run, so that nothing is posted while one is known to be active. */
+  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: CreateRunOptions): Promise<void> {
+    const signal = checkSignal(options.signal);
+    const { data: agent } = await this.#transport.run(
+      (client, init) => client.GET("/v1/agents/{id}", { params: { path: { id: agentId } }, ...init }),
+      { agentId },
+      options,
+    );
+    const { clock } = this.#transport.settings;
+    if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
+    const ref: RunRef = { agentId, id: agent.latestRunId };
+    const run = await this.#poller.ask(ref, signal);
+    // Over already: the agent is winding down, or someone else's run begins.
+    if (isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
+    if (whenBusy === "cancel") {
+      try {
+        await this.cancel(ref, options);
+      } catch (error) {
+        if (!isApiError(error, "run_not_cancellable")) throw error;
+      }
+    }
+    await this.#poller.untilTerminal(ref, { signal });
+  }
+
+  /**
+   * Lists an agent's runs, newest first, page by page. Items have no `result`: {@link Runs.get} loads it.
+   * @see List Runs
+   */
+  list(agentId: string, query?: ListRunsQuery, options: RequestOptions = {}): PagePromise<RunSummary> {
+    return new PagePromise<RunSummary>({
+      path: "/v1/agents/{id}/runs",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      identity: ({ id }) => id,
+      fetch: (cursor) =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v1/agents/{id}/runs", {
+              params: {
+                path: { id: segment("agentId", agentId) },
+                query: toQuery({ ...query, ...(cursor === undefined ? {} : { cursor }) }),
+              },
+              ...init,
+            }),
+          { agentId },
+          options,
+        ),
+    });
+  }
+
+  /**
+   * Loads a run: its status and, once it is over, its result, duration and branches.
+   * @see Get A Run
+   */
+  get(ref: RunRef, options: RequestOptions = {}): ApiPromise<Run> {
+    return this.#transport.call<Run>(
+      (client, init) =>
+        client.GET("/v1/agents/{id}/runs/{runId}", { params: { path: pathOf(ref) }, ...init }),
+      { agentId: ref?.agentId, runId: ref?.id },
+      options,
+    );
+  }
+
+  /**
+   * Cancels a run, for good; the agent takes further runs. Not repeated when its answer is lost.
+   * @throws ApiError `run_not_cancellable` when the run is over
+   * @see Cancel A Run
+   */
+  cancel(ref: RunRef, options: RequestOptions = {}): ApiPromise<{ id: string }> {
+    return this.#transport.call<{ id: string }>(
+      (client, init) =>
+        client.POST("/v1/agents/{id}/runs/{runId}/cancel", { params: { path: pathOf(ref) }, ...init }),
+      { policy: "unsafe", agentId: ref?.agentId, runId: ref?.id, empty: { id: ref?.id } },
+      options,
+    );
+  }
+
+  /**
+   * Streams a run. Sends nothing before it is read; reconnects and resumes by itself; falls back to Get A Run.
+   * @throws ArgumentError at once
+   * @see Stream A Run
+   * @example
+   * for await (const event of cursor.runs.stream(run)) {
+   *   if (event.type === "assistant") process.stdout.write(event.data.text);
+   * }
+   */
+  stream(ref: RunRef, options?: RunStreamOptions, requestOptions: RequestOptions = {}): RunStream {
+    const checked = checkRef(ref);
+    return new RunStreamHandle(checked, this.#source(checked, requestOptions), options);
+  }
+
+  /**
+   * Waits until a run is over, through its stream where there is one. Resolves for every ending: look at `status`.
+   * @throws RunFailedError with `throwOnFailure`; TimeoutError (phase `deadline`) after `timeout`
+   * @example
+   * const run = await cursor.runs.wait(ref, { timeout: 30 * 60_000 });
+   * if (run.status === "FINISHED") console.log(run.result);
+   */
+  async wait(ref: RunRef, options: WaitOptions = {}): Promise<TerminalRun> {
+    const checked = checkRef(ref);
+    return waitForRun(checked, this.#source(checked, {}), options);
+  }
+
+  #source(ref: RunRef, options: RequestOptions): StreamSource {
+    const { clock, random } = this.#transport.settings;
+    return {
+      poller: this.#poller,
+      clock,
+      random,
+      open: (lastEventId, signal) =>
+        this.#transport.open(
+          (client, init) =>
+            client.GET("/v1/agents/{id}/runs/{runId}/stream", {
+              params: { path: { id: ref.agentId, runId: ref.id } },
+              ...init,
+              headers: {
+                ...init.headers,
+                accept: "text/event-stream",
+                ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+              },
+            }),
+          { ...options, signal },
+        ),
+    };
+  }
+}
+
+function pathOf(ref: RunRef): { id: string; runId: string } {
+  const { agentId, id } = checkRef(ref);
+  return { id: agentId, runId: id };
+}

@@ -1,0 +1,169 @@
+import type { Frame } from "../sse/frames.ts";
+import type { RunStreamInclude } from "./events.ts";
+
+/**
+ * Where a stream stands, as plain JSON: kept by one process, given as `from` to another.
+ * All but the two ids of the run is this library's own business and may grow.
+ */
+export interface RunCheckpoint {
+  agentId: string;
+  runId: string;
+  /** The id of the last event received. */
+  lastEventId?: string;
+  /** The last id all of whose events were received; absent when that is `lastEventId`, or when there is none. */
+  completedEventId?: string;
+  /** How many events of `lastEventId` were received, where more may follow. */
+  eventsOfLast?: number;
+  /** The last status delivered. */
+  status?: string;
+  /** What of the end was delivered. */
+  ended?: "result" | "done";
+  /** The server said that the stream is gone for good. */
+  expired?: true;
+}
+
+/** So many of the latest ids are remembered, to recognise a server that replays more than was asked for. */
+const rememberedIds = 10_000;
+
+/**
+ * The resume position of one reading of a stream: what was received, what to ask for, and what of a replay is old.
+ *
+ * Ids are opaque: compared for equality, never ordered. Events may share an id (twins), and a resume skips every event
+ * of the id it names. So a mode that wants both twins resumes from the last id known to be complete, and drops
+ * what it already has of the one after.
+ */
+export class StreamCursor {
+  /** The last id received; undefined before the first and after the server reset it. */
+  lastId: string | undefined;
+  #completedId: string | undefined;
+  #eventsOfLast = 0;
+  #recent = new Set<string>();
+  #firstId: string | undefined;
+  #hasForgotten = false;
+  #ownIds = false;
+  #refused = new Set<string>();
+  #replay: Replay = { kind: "none" };
+  readonly #wantsTwins: boolean;
+
+  constructor(include: RunStreamInclude, from?: string | RunCheckpoint) {
+    this.#wantsTwins = include !== "simplified";
+    const start = typeof from === "string" ? { lastEventId: from } : from;
+    if (start?.lastEventId === undefined) return;
+    this.lastId = start.lastEventId;
+    // A bare id says that its reader is done with it, whatever shares it.
+    const isOpen = "eventsOfLast" in start && start.eventsOfLast !== undefined;
+    this.#eventsOfLast = isOpen ? (start.eventsOfLast as number) : Number.POSITIVE_INFINITY;
+    this.#completedId = isOpen ? start.completedEventId : start.lastEventId;
+    this.#recent.add(start.lastEventId);
+    if (this.#completedId !== undefined) this.#recent.add(this.#completedId);
+  }
+
+  /** The id to resume from: undefined asks for the whole stream. */
+  get resumeId(): string | undefined {
+    const id = this.#wantsTwins ? this.#completedId : this.lastId;
+    if (id === undefined || this.#refused.has(id) || !canBeHeader(id)) return undefined;
+    return id;
+  }
+
+  /** Whether an id was received in this reading; until then the position is the caller's. */
+  get hasOwnIds(): boolean {
+    return this.#ownIds;
+  }
+
+  /** The server refused this id: it is never sent again. */
+  refuse(id: string): void {
+    this.#refused.add(id);
+  }
+
+  /** A connection was made: what it brings first tells whether the server resumed or replays. */
+  connected(): void {
+    this.#replay = this.#recent.size > 0 ? { kind: "undecided" } : { kind: "none" };
+  }
+
+  /**
+   * Takes note of a frame; false when it was received before.
+   * Frames without an id neither move the position nor say anything about a replay.
+   */
+  accept(frame: Frame): boolean {
+    const { id } = frame;
+    if (id === undefined) return true;
+    if (id === "") {
+      // The standard's explicit reset: from here on there is no position.
+      this.lastId = undefined;
+      this.#completedId = undefined;
+      this.#eventsOfLast = 0;
+      return true;
+    }
+    if (this.#isOld(id, frame.event)) return false;
+    this.#receive(id);
+    return true;
+  }
+
+  checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
+    if (this.lastId === undefined) return {};
+    if (!Number.isFinite(this.#eventsOfLast)) return { lastEventId: this.lastId };
+    return {
+      lastEventId: this.lastId,
+      ...(this.#completedId === undefined ? {} : { completedEventId: this.#completedId }),
+      eventsOfLast: this.#eventsOfLast,
+    };
+  }
+
+  #receive(id: string): void {
+    this.#ownIds = true;
+    if (id === this.lastId) {
+      this.#eventsOfLast++;
+      return;
+    }
+    if (this.lastId !== undefined) this.#completedId = this.lastId;
+    this.lastId = id;
+    this.#eventsOfLast = 1;
+    this.#firstId ??= id;
+    this.#recent.add(id);
+    if (this.#recent.size > rememberedIds) {
+      for (const oldest of this.#recent) {
+        this.#recent.delete(oldest);
+        break;
+      }
+      this.#hasForgotten = true;
+    }
+  }
+
+  #isOld(id: string, event: string | undefined): boolean {
+    if (this.#replay.kind === "none") return false;
+    const isKnown = id === this.#firstId || this.#recent.has(id);
+    if (this.#replay.kind === "undecided") {
+      this.#replay = isKnown ? { kind: "replaying", ofLast: 0, metRecent: false } : { kind: "none" };
+      if (!isKnown) return false;
+    }
+    const replay = this.#replay as Extract<Replay, { kind: "replaying" }>;
+    if (id === this.lastId) {
+      replay.ofLast++;
+      replay.metRecent = true;
+      if (replay.ofLast <= this.#eventsOfLast) return true;
+    } else if (isKnown) {
+      replay.metRecent ||= this.#recent.has(id);
+      return true;
+    } else if (replay.ofLast === 0 && !replay.metRecent && this.#hasForgotten && event !== "result") {
+      // Between the first id and the oldest remembered one: received long ago, and forgotten since.
+      return true;
+    }
+    this.#replay = { kind: "none" };
+    return false;
+  }
+}
+
+/** How the frames of a connection relate to what was received on earlier ones. */
+type Replay =
+  | { kind: "none" }
+  | { kind: "undecided" }
+  | {
+      kind: "replaying";
+      /** Frames of the last received id seen in this replay. */
+      ofLast: number;
+      /** An id within memory was seen: from there on an unknown one is new. */
+      metRecent: boolean;
+    };
+
+/** Any text may be an id, but not any text can be a header. */
+const canBeHeader = (id: string): boolean => /^[\t\x20-\x7e\x80-\xff]+$/.test(id) && id === id.trim();

@@ -1,0 +1,122 @@
+import type { components } from "../../generated/openapi.ts";
+import type { Frame } from "../sse/frames.ts";
+
+type Schemas = components["schemas"];
+
+/** The payload of each event of a run stream, as Stream A Run documents it. */
+export interface RunEventData {
+  status: Schemas["StatusEventData"];
+  /** A piece of the reply: append it. */
+  assistant: Schemas["AssistantEventData"];
+  /** A piece of the agent's thinking: append it. */
+  thinking: Schemas["ThinkingEventData"];
+  /** One state of a tool call; later ones of the same `callId` replace it. */
+  tool_call: Schemas["ToolCallEventData"];
+  /** The richer twin of the three above, in the shape of Cursor's own SDK. */
+  interaction_update: Schemas["InteractionUpdate"];
+  heartbeat: Schemas["HeartbeatEventData"];
+  /** The outcome; nothing but `done` follows. */
+  result: Schemas["ResultEventData"];
+  /** Something is wrong with the stream, not with the run. */
+  error: Schemas["ErrorEventData"];
+  done: Schemas["DoneEventData"];
+}
+
+/** The names of the documented events. */
+export type RunEventType = keyof RunEventData;
+
+/** A documented event; `data` is the wire's payload, untouched. */
+export type KnownRunEvent<Type extends RunEventType = RunEventType> = {
+  [Name in Type]: {
+    type: Name;
+    /** Opaque. `status`, `heartbeat` and `error` have none; twins, and `result` and `done`, share one. */
+    id?: string;
+    data: RunEventData[Name];
+    /** The stream was gone: this was made from Get A Run. */
+    synthesized?: true;
+  };
+}[Type];
+
+/** An event this version doesn't know. */
+export interface UnknownRunEvent {
+  type: "unknown";
+  /** The event's name on the wire. */
+  name: string;
+  id?: string;
+  data: unknown;
+}
+
+/** An event whose payload is not what its name promises; the stream goes on. */
+export interface InvalidRunEvent {
+  type: "invalid";
+  name: string;
+  id?: string;
+  /** The payload as it came, cut at 4 KB. */
+  raw: string;
+}
+
+/** One event of a run. */
+export type RunEvent = KnownRunEvent | UnknownRunEvent | InvalidRunEvent;
+
+/** Which events a stream delivers. */
+export type RunStreamInclude = "simplified" | "interaction" | "all";
+
+const rawLimit = 4096;
+
+/** What a payload must have so that its type tells the truth; more is the server's business. */
+const shapes: { [Name in RunEventType]: (data: Record<string, unknown>) => boolean } = {
+  status: (data) => typeof data["status"] === "string",
+  assistant: (data) => typeof data["text"] === "string",
+  thinking: (data) => typeof data["text"] === "string",
+  tool_call: (data) =>
+    typeof data["callId"] === "string" &&
+    typeof data["name"] === "string" &&
+    typeof data["status"] === "string",
+  interaction_update: (data) => typeof data["type"] === "string",
+  heartbeat: () => true,
+  result: (data) => typeof data["status"] === "string",
+  error: () => true,
+  done: () => true,
+};
+
+const simplifiedOnly: ReadonlySet<string> = new Set(["assistant", "thinking", "tool_call"]);
+
+/** Whether a mode delivers events of this name; decided before the payload is parsed. */
+export function isWanted(include: RunStreamInclude, name: string): boolean {
+  if (include === "simplified") return name !== "interaction_update";
+  if (include === "interaction") return !simplifiedOnly.has(name);
+  return true;
+}
+
+/** The SSE standard's name for a frame without `event:`. */
+export const nameOf = (frame: Frame): string => frame.event ?? "message";
+
+/** Parses a frame. Never throws: what can't be read is an `invalid` event. */
+export function toRunEvent(frame: Frame): RunEvent {
+  const name = nameOf(frame);
+  const isKnown = Object.hasOwn(shapes, name);
+  const event: Record<string, unknown> = { type: isKnown ? name : "unknown" };
+  if (!isKnown) event["name"] = name;
+  if (frame.id !== undefined && frame.id !== "") event["id"] = frame.id;
+  const data = parse(frame.data, name);
+  const isValid = isKnown
+    ? typeof data === "object" &&
+      data !== null &&
+      shapes[name as RunEventType](data as Record<string, unknown>)
+    : data !== unparsable;
+  if (isValid) event["data"] = data;
+  else Object.assign(event, { type: "invalid", name, raw: frame.data.slice(0, rawLimit) });
+  return event as unknown as RunEvent;
+}
+
+const unparsable = Symbol("unparsable");
+
+function parse(text: string, name: string): unknown {
+  // Frames that carry nothing by definition may carry nothing at all.
+  if (text === "" && (name === "heartbeat" || name === "done")) return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    return unparsable;
+  }
+}

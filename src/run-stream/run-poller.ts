@@ -1,0 +1,155 @@
+import { type Clock, orAbort, sleep } from "../clock.ts";
+import { ApiError, ConnectionError, TimeoutError } from "../errors.ts";
+import { isRetryable } from "../http/retry.ts";
+import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
+
+/** Get A Run allows about 20 requests a minute; a client leaves room for its own direct calls. */
+const requestsPerMinute = 12;
+const minute = 60_000;
+const firstPause = 5_000;
+const longestPause = 15_000;
+const longestRetryAfter = 5 * minute;
+/** So many failed reads in a row end the wait with the last failure. */
+const failuresInARow = 10;
+
+type GetRun = (ref: RunRef, options: { signal: AbortSignal }) => Promise<Run>;
+
+/**
+ * Asks Get A Run on behalf of everyone on one client who waits for a run: one request at a time and one loop per run,
+ * within the API's budget, whatever the number of waiters.
+ */
+export class RunPoller {
+  readonly #get: GetRun;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  #asks = new Map<string, Shared<Run>>();
+  #loops = new Map<string, Shared<Run>>();
+  #watchers = new Map<string, Set<(run: Run) => void>>();
+  #askedAt = new Map<string, number[]>();
+
+  constructor(get: GetRun, clock: Clock, random: () => number) {
+    this.#get = get;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  /** The run as it is now: as soon as the budget allows, sharing a request that is under way. */
+  ask(ref: RunRef, signal?: AbortSignal): Promise<Run> {
+    return join(this.#asks, keyOf(ref), signal, async (shared) => {
+      await this.#turn(keyOf(ref), shared);
+      return this.#get(ref, { signal: shared });
+    });
+  }
+
+  /** The run once it is over. Asks at once, then after 5 s, growing to 15 s. `onRun` sees every answer. */
+  async untilTerminal(
+    ref: RunRef,
+    { signal, onRun = () => {} }: { signal?: AbortSignal | undefined; onRun?: (run: Run) => void } = {},
+  ): Promise<Run> {
+    const key = keyOf(ref);
+    const first = await this.ask(ref, signal).catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+    });
+    if (first) {
+      onRun(first);
+      if (isTerminalStatus(first.status)) return first;
+    }
+    const watchers = this.#watchers.get(key) ?? new Set();
+    this.#watchers.set(key, watchers.add(onRun));
+    try {
+      return await join(this.#loops, key, signal, (shared) => this.#loop(ref, shared));
+    } finally {
+      watchers.delete(onRun);
+      if (watchers.size === 0) this.#watchers.delete(key);
+    }
+  }
+
+  /** A pause of the polite length, growing with `round`; for those who wait beside something else. */
+  pause(round: number, signal: AbortSignal): Promise<void> {
+    return sleep(this.#clock, this.#pauseOf(round), signal);
+  }
+
+  async #loop(ref: RunRef, signal: AbortSignal): Promise<Run> {
+    let failures = 0;
+    let asked = 0;
+    for (let round = 0; ; round++) {
+      await sleep(this.#clock, Math.max(this.#pauseOf(round), asked), signal);
+      asked = 0;
+      try {
+        const run = await this.ask(ref, signal);
+        failures = 0;
+        for (const watcher of this.#watchers.get(keyOf(ref)) ?? []) watcher(run);
+        if (isTerminalStatus(run.status)) return run;
+      } catch (error) {
+        if (!isPassing(error) || ++failures >= failuresInARow) throw error;
+        asked = Math.min((ApiError.isInstance(error) && error.retryAfterMs) || 0, longestRetryAfter);
+      }
+    }
+  }
+
+  #pauseOf(round: number): number {
+    const grown = firstPause * 1.5 ** Math.min(round, 10);
+    return Math.min(longestPause, grown * (1 + 0.2 * this.#random()));
+  }
+
+  /** Waits until the last minute holds fewer requests for this run than the budget. */
+  async #turn(key: string, signal: AbortSignal): Promise<void> {
+    for (const [other, times] of this.#askedAt) {
+      if ((times.at(-1) ?? 0) <= this.#clock.now() - minute) this.#askedAt.delete(other);
+    }
+    while (true) {
+      const now = this.#clock.now();
+      const times = (this.#askedAt.get(key) ?? []).filter((at) => at > now - minute);
+      const [oldest] = times;
+      if (times.length < requestsPerMinute || oldest === undefined) {
+        this.#askedAt.set(key, [...times, now]);
+        return;
+      }
+      await sleep(this.#clock, oldest + minute - now, signal);
+    }
+  }
+}
+
+const keyOf = (ref: RunRef): string => `${ref.agentId}/${ref.id}`;
+
+/** A failure that says nothing about the run and may be over the next time. */
+const isPassing = (error: unknown): boolean =>
+  ConnectionError.isInstance(error) ||
+  TimeoutError.isInstance(error) ||
+  (ApiError.isInstance(error) &&
+    (isRetryable(error, "safe") || (error.status === 429 && !error.code?.startsWith("usage"))));
+
+interface Shared<T> {
+  promise: Promise<T>;
+  controller: AbortController;
+  members: number;
+}
+
+/** Joins the work under `key`, or starts it. It goes on until it is done, or the last of its members has gone. */
+async function join<T>(
+  works: Map<string, Shared<T>>,
+  key: string,
+  signal: AbortSignal | undefined,
+  start: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  let work = works.get(key);
+  if (!work) {
+    const controller = new AbortController();
+    const promise = start(controller.signal).finally(() => {
+      if (works.get(key) === work) works.delete(key);
+    });
+    promise.catch(() => {}); // a member that left doesn't hear of a failure; nobody else should either
+    work = { promise, controller, members: 0 };
+    works.set(key, work);
+  }
+  work.members++;
+  try {
+    return await orAbort(work.promise, signal);
+  } finally {
+    if (--work.members === 0) {
+      if (works.get(key) === work) works.delete(key);
+      work.controller.abort();
+    }
+  }
+}

@@ -1,0 +1,436 @@
+import { type Clock, follow, sleep } from "../clock.ts";
+import { ApiError, about, ConnectionError, type CursorError, StreamError, TimeoutError } from "../errors.ts";
+import { discard } from "../http/body.ts";
+import { backoff } from "../http/retry.ts";
+import { type Frame, FrameReader, FrameTooLargeError, isEventStream } from "../sse/frames.ts";
+import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
+import { type RunCheckpoint, StreamCursor } from "./cursor.ts";
+import {
+  isWanted,
+  nameOf,
+  type RunEvent,
+  type RunEventData,
+  type RunStreamInclude,
+  toRunEvent,
+} from "./events.ts";
+import type { RunPoller } from "./run-poller.ts";
+
+const backoffBase = 500;
+const backoffCap = 30_000;
+const longestRetryAfter = 5 * 60_000;
+/** After so many fruitless tries in a row, each further one is preceded by a look at the run itself. */
+const triesBeforeAsking = 3;
+/** How long `done` may take after `result`. */
+const doneGrace = 2_000;
+
+/** What a reader needs of the rest of the client. */
+export interface StreamSource {
+  /** Opens the stream at a position; rejects unless the answer is a success. */
+  open(lastEventId: string | undefined, signal: AbortSignal): Promise<{ response: Response; close(): void }>;
+  poller: RunPoller;
+  clock: Clock;
+  random: () => number;
+}
+
+/** {@link RunStreamOptions}, checked and completed. */
+export interface ReaderOptions {
+  signal: AbortSignal | undefined;
+  from: string | RunCheckpoint | undefined;
+  include: RunStreamInclude;
+  idleTimeout: number;
+  maxReconnects: number;
+  maxEventBytes: number;
+  onReconnect: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
+}
+
+/** The outcome of a run, from its `result` event or from Get A Run. */
+export type Outcome = Pick<RunEventData["result"], "status" | "text" | "durationMs" | "git"> & {
+  source: "stream" | "run";
+};
+
+type Next = IteratorResult<RunEvent, undefined>;
+
+/** Ends a reading from inside: it is no failure, and nobody needs to hear of it. */
+const left = Symbol("left");
+
+/**
+ * One reading of a run's stream, over as many connections as it takes. Pull-based: frames are taken from the current
+ * chunk, and the next chunk is asked for when they are used up.
+ *
+ * An iterator by hand rather than a generator: an event that is already here costs no more than a resolved promise,
+ * and a reading that was left can be taken up again.
+ */
+export class RunReader {
+  readonly cursor: StreamCursor;
+  /** Known from the `result` event on. */
+  outcome: Outcome | undefined;
+  /** Called as soon as the outcome is known. */
+  onOutcome: () => void = () => {};
+  readonly #ref: RunRef;
+  readonly #source: StreamSource;
+  readonly #options: ReaderOptions;
+  #connection: { frames: FrameReader; close(): void } | undefined;
+  #frames: Frame[] = [];
+  #index = 0;
+  #synthesized: RunEvent[] = [];
+  #controller: ReturnType<typeof follow> | undefined;
+  #pulling: Promise<Next> | undefined;
+  /** Why the current connection is of no more use; acted upon when its frames are used up. */
+  #drop: { reason: unknown; ask?: boolean } | undefined;
+  #tries = 0;
+  #progressed = false;
+  #status: string | undefined;
+  #lastError: string | undefined;
+  #ended: "result" | "done" | undefined;
+  #expired: boolean;
+  #failure: { error: unknown } | undefined;
+
+  constructor(ref: RunRef, source: StreamSource, options: ReaderOptions) {
+    this.#ref = ref;
+    this.#source = source;
+    this.#options = options;
+    this.cursor = new StreamCursor(options.include, options.from);
+    const from = typeof options.from === "object" ? options.from : undefined;
+    this.#status = from?.status;
+    this.#ended = from?.ended;
+    this.#expired = from?.expired ?? false;
+  }
+
+  /** Whether everything was delivered, or can't be. */
+  get isOver(): boolean {
+    return this.#ended === "done" || this.#failure !== undefined;
+  }
+
+  checkpoint(): RunCheckpoint {
+    return {
+      agentId: this.#ref.agentId,
+      runId: this.#ref.id,
+      ...this.cursor.checkpoint(),
+      ...(this.#status === undefined ? {} : { status: this.#status }),
+      ...(this.#ended === undefined ? {} : { ended: this.#ended }),
+      ...(this.#expired ? { expired: true as const } : {}),
+    };
+  }
+
+  next(): Promise<Next> {
+    if (this.#pulling) return this.#pulling.then(() => this.next());
+    const event = this.#take();
+    if (event) return Promise.resolve({ done: false, value: event });
+    const pulling = this.#pull().finally(() => {
+      this.#pulling = undefined;
+    });
+    this.#pulling = pulling;
+    return pulling;
+  }
+
+  /** Closes the connection; a pending `next()` ends. The reading can be taken up again with `next()`. */
+  leave(): void {
+    this.#controller?.abort(left);
+    this.#disconnect();
+  }
+
+  /** The slow path of `next`: until there is an event, the end, or a failure. */
+  async #pull(): Promise<Next> {
+    try {
+      while (true) {
+        const event = this.#take();
+        if (event) return { done: false, value: event };
+        if (this.#failure) throw this.#failure.error;
+        if (this.#ended === "done") {
+          this.#disconnect();
+          return { done: true, value: undefined };
+        }
+        this.#signal().throwIfAborted();
+        await this.#advance();
+      }
+    } catch (error) {
+      if (error === left) return { done: true, value: undefined };
+      this.#disconnect();
+      // A caller's abort is repeated at every further pull, too: an aborted reading never looks like a finished one.
+      this.#failure ??= { error: about(error, this.#ref) };
+      throw this.#failure.error;
+    }
+  }
+
+  async #advance(): Promise<void> {
+    if (this.#ended === "result") return this.#awaitDone();
+    if (this.#expired)
+      return this.#settle(await this.#source.poller.untilTerminal(this.#ref, { signal: this.#signal() }));
+    if (this.#drop) return this.#recover(this.#drop);
+    if (this.#connection) return this.#fill(this.#options.idleTimeout);
+    return this.#connect();
+  }
+
+  async #connect(): Promise<void> {
+    const sent = this.cursor.resumeId;
+    try {
+      const { response, close } = await this.#source.open(sent, this.#signal());
+      if (!isEventStream(response) || !response.body) {
+        discard(response.body);
+        close();
+        const type = response.headers.get("content-type") ?? "no content type";
+        this.#drop = {
+          reason: this.#error("disconnected", `the answer is no event stream (${type.slice(0, 100)})`),
+        };
+        return;
+      }
+      const { clock } = this.#source;
+      const { maxEventBytes: maxBytes } = this.#options;
+      const frames = new FrameReader(response.body, { clock, signal: this.#signal(), maxBytes });
+      this.#connection = { frames, close };
+      this.cursor.connected();
+    } catch (error) {
+      this.#rethrowAbort(error);
+      this.#refusal(error, sent);
+    }
+  }
+
+  /** Sorts a failure to open: gone for good, refused position, final, or worth another try. */
+  #refusal(error: unknown, sent: string | undefined): void {
+    if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) {
+      this.#drop = { reason: error };
+      return;
+    }
+    if (!ApiError.isInstance(error)) throw error;
+    const { status, code } = error;
+    if (status === 410 || code === "stream_expired") {
+      this.#expired = true;
+    } else if (code === "invalid_last_event_id" && sent !== undefined) {
+      if (!this.cursor.hasOwnIds) {
+        throw this.#error("invalid_position", "the server knows no such position in this run", error);
+      }
+      this.cursor.refuse(sent);
+      this.#drop = { reason: error };
+    } else if (code === "usage_limit_exceeded") {
+      throw error;
+    } else if (status >= 500 || status === 429 || status === 408 || code === "stream_unavailable") {
+      this.#drop = { reason: error };
+    } else {
+      throw error;
+    }
+  }
+
+  /** Reads the next chunk of frames; a connection that ends or fails is a drop. */
+  async #fill(idleMs: number): Promise<void> {
+    const connection = this.#connection;
+    if (!connection) return;
+    try {
+      const frames = await connection.frames.read(idleMs);
+      if (frames) {
+        this.#frames = frames;
+        this.#index = 0;
+      } else {
+        this.#drop = { reason: this.#error("disconnected", "the stream ended before the run's result") };
+      }
+    } catch (error) {
+      this.#rethrowAbort(error);
+      if (error instanceof FrameTooLargeError) throw this.#error("event_too_large", error.message, error);
+      const cause = error instanceof Error ? error.message : String(error);
+      this.#drop = { reason: this.#error("disconnected", `the connection broke: ${cause}`, error) };
+    }
+  }
+
+  /** The next wanted event of what is here, if any. */
+  #take(): RunEvent | undefined {
+    while (this.#index < this.#frames.length && !this.#drop && this.#ended !== "done") {
+      const frame = this.#frames[this.#index++] as Frame;
+      const event = this.#accept(frame);
+      if (event) return event;
+    }
+    const event = this.#synthesized.shift();
+    if (event?.type === "done") this.#ended = "done";
+    else if (event?.type === "result") this.#ended = "result";
+    return event;
+  }
+
+  #accept(frame: Frame): RunEvent | undefined {
+    if (!this.cursor.accept(frame)) return undefined;
+    if (frame.id) this.#progressed = true;
+    const name = nameOf(frame);
+    if (!isWanted(this.#options.include, name)) return undefined;
+    const event = toRunEvent(frame);
+    switch (event.type) {
+      case "status":
+        return this.#isNews(event.data.status, frame.id) ? event : undefined;
+      case "result":
+        if (this.#ended) return undefined;
+        this.#ended = "result";
+        this.#settled(outcomeFrom(event.data, "stream"));
+        return event;
+      case "done":
+        if (this.#ended === "result") {
+          this.#ended = "done";
+          return event;
+        }
+        // Without a result it ends the stream, not the run.
+        this.#drop = {
+          reason: this.#error("disconnected", "the stream ended without the run's result"),
+          ask: true,
+        };
+        return undefined;
+      case "error":
+        return this.#streamFailed(event.data) ? event : undefined;
+      default:
+        return event;
+    }
+  }
+
+  /** Each connection opens with the current status: news only when it differs, and a run never goes back to CREATING. */
+  #isNews(status: string, id: string | undefined): boolean {
+    if (
+      id === undefined &&
+      (status === this.#status || (status === "CREATING" && this.#status !== undefined))
+    ) {
+      return false;
+    }
+    this.#status = status;
+    return true;
+  }
+
+  /** True when the consumer should see it: "not ready yet" is between the server and us, and one fault is told once. */
+  #streamFailed(data: RunEventData["error"]): boolean {
+    const { code, message } = data as { code?: unknown; message?: unknown };
+    const name = typeof code === "string" ? code : undefined;
+    const reason = this.#error(
+      "disconnected",
+      `the stream failed${name ? ` with ${name}` : ""}`,
+      undefined,
+      name,
+    );
+    const isNotReady = name === "stream_unavailable";
+    this.#drop = { reason, ask: !isNotReady };
+    const fault = `${String(code)} ${String(message)}`;
+    const isRepeated = fault === this.#lastError && !this.#progressed;
+    this.#lastError = fault;
+    return !isNotReady && !isRepeated;
+  }
+
+  /** After a drop: another connection in a while, or the outcome from the run itself, or the end of patience. */
+  async #recover({ reason, ask = false }: { reason: unknown; ask?: boolean }): Promise<void> {
+    this.#disconnect();
+    if (this.#progressed) this.#tries = 0;
+    this.#progressed = false;
+    const isLast = this.#tries >= this.#options.maxReconnects;
+    if (ask || isLast || this.#tries >= triesBeforeAsking) {
+      const run = await this.#askOnce();
+      if (run && isTerminalStatus(run.status)) return this.#settle(run);
+    }
+    if (isLast) throw ApiError.isInstance(reason) ? reason : this.#giveUp(reason);
+    this.#tries++;
+    const { lastId } = this.cursor;
+    this.#options.onReconnect?.({
+      attempt: this.#tries,
+      reason,
+      ...(lastId === undefined ? {} : { lastEventId: lastId }),
+    });
+    const { clock, random } = this.#source;
+    const asked = ApiError.isInstance(reason) ? reason.retryAfterMs : undefined;
+    const delay =
+      asked === undefined
+        ? backoff(this.#tries - 1, backoffBase, backoffCap, random)
+        : Math.min(asked, longestRetryAfter);
+    await sleep(clock, delay, this.#signal());
+    this.#drop = undefined;
+  }
+
+  /** A look at the run. What can't be read says nothing, unless it says that we may not. */
+  async #askOnce(): Promise<Run | undefined> {
+    try {
+      return await this.#source.poller.ask(this.#ref, this.#signal());
+    } catch (error) {
+      this.#rethrowAbort(error);
+      if (ApiError.isInstance(error) && [401, 403, 404].includes(error.status)) throw error;
+      return undefined;
+    }
+  }
+
+  /** The stream is gone, the outcome isn't: it is delivered as the events that the stream owes. */
+  #settle(run: Run): void {
+    this.#drop = undefined;
+    const { source, ...outcome } = outcomeOf(run);
+    const data = { runId: run.id, ...outcome };
+    this.#synthesized.push(
+      { type: "result", data, synthesized: true },
+      { type: "done", data: {}, synthesized: true },
+    );
+    this.#settled({ ...outcome, source });
+  }
+
+  #settled(outcome: Outcome): void {
+    this.outcome = outcome;
+    this.onOutcome();
+  }
+
+  /** The result is here: `done` should follow at once, and if it doesn't, it makes no difference. */
+  async #awaitDone(): Promise<void> {
+    if (this.#connection && !this.#drop) await this.#fill(doneGrace);
+    if (this.#connection && !this.#drop) return;
+    this.#drop = undefined;
+    this.#disconnect();
+    const { lastId } = this.cursor;
+    this.#synthesized.push({
+      type: "done",
+      ...(lastId === undefined ? {} : { id: lastId }),
+      data: {},
+      synthesized: true,
+    });
+  }
+
+  #disconnect(): void {
+    this.#connection?.frames.cancel();
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.#frames = [];
+    this.#index = 0;
+    this.#controller?.release();
+    this.#controller = undefined;
+  }
+
+  /** Follows the caller's signal while there is something to abort. */
+  #signal(): AbortSignal {
+    this.#controller ??= follow(this.#options.signal);
+    return this.#controller.signal;
+  }
+
+  /** By what was thrown, not by the current signal: a reading that was left and taken up again has a new one. */
+  #rethrowAbort(error: unknown): void {
+    if (error === left) throw error;
+    this.#options.signal?.throwIfAborted();
+  }
+
+  #giveUp(cause: unknown): CursorError {
+    const tries = this.#tries + 1;
+    return this.#error(
+      "disconnected",
+      `the stream of run ${this.#ref.id} could not be read on (${tries} ${tries === 1 ? "try" : "tries"} without progress)`,
+      cause,
+      StreamError.isInstance(cause) ? cause.code : undefined,
+    );
+  }
+
+  #error(reason: StreamError["reason"], message: string, cause?: unknown, code?: string): StreamError {
+    const { agentId, id: runId } = this.#ref;
+    return new StreamError(message, { reason, cause, code, agentId, runId, lastEventId: this.cursor.lastId });
+  }
+}
+
+/** The outcome as Get A Run tells it. */
+export const outcomeOf = (run: Run): Outcome => outcomeFrom({ ...run, text: run.result }, "run");
+
+function outcomeFrom(
+  {
+    status,
+    text,
+    durationMs,
+    git,
+  }: Pick<RunEventData["result"], "status" | "durationMs" | "git"> & { text?: string | undefined },
+  source: Outcome["source"],
+): Outcome {
+  return {
+    status,
+    ...(text === undefined ? {} : { text }),
+    ...(durationMs === undefined ? {} : { durationMs }),
+    ...(git === undefined ? {} : { git }),
+    source,
+  };
+}

@@ -1,0 +1,103 @@
+import type { RunEvent, RunEventData } from "./events.ts";
+
+/** One tool call, in its latest state. */
+export interface TranscriptTool {
+  callId: string;
+  /** The tool's name; an open set. Interaction updates name tools otherwise than `tool_call` events (`shell`, `read`, …). */
+  name: string;
+  status: RunEventData["tool_call"]["status"];
+  args?: unknown;
+  /** Wrapped by the server: `{ success: … }` or `{ error: … }`. */
+  result?: unknown;
+  /** What the server left out because it was too large. */
+  truncated?: { args?: true; result?: true };
+}
+
+/** What a run has said and done so far. Immutable: each event makes a new one, sharing what did not change. */
+export interface Transcript {
+  /** The reply, as streamed. */
+  readonly text: string;
+  readonly thinking: string;
+  /** In the order of their first appearance, one per `callId`. */
+  readonly tools: readonly TranscriptTool[];
+  /** Which of the two families of events it is made of: the one that came first. They tell the same story. */
+  readonly family?: "simplified" | "interaction";
+}
+
+/** A transcript of nothing, to start from. */
+export const emptyTranscript: Transcript = { text: "", thinking: "", tools: [] };
+
+type Change = { text?: string; thinking?: string; tool?: TranscriptTool };
+
+/**
+ * Adds an event to a transcript; returns the same object when it changes nothing.
+ *
+ * @example
+ * let transcript = emptyTranscript;
+ * for await (const event of cursor.runs.stream(run)) transcript = reduceTranscript(transcript, event);
+ */
+export function reduceTranscript(transcript: Transcript, event: RunEvent): Transcript {
+  const family = event.type === "interaction_update" ? "interaction" : "simplified";
+  const change = event.type === "interaction_update" ? fromUpdate(event.data) : fromSimplified(event);
+  // Where both families are delivered, the second one would repeat every word.
+  if (!change || (transcript.family ?? family) !== family) return transcript;
+  return {
+    text: transcript.text + (change.text ?? ""),
+    thinking: transcript.thinking + (change.thinking ?? ""),
+    tools: change.tool ? upsert(transcript.tools, change.tool) : transcript.tools,
+    family,
+  };
+}
+
+function fromSimplified(event: RunEvent): Change | undefined {
+  if (event.type === "assistant") return { text: event.data.text };
+  if (event.type === "thinking") return { thinking: event.data.text };
+  if (event.type !== "tool_call") return undefined;
+  const { callId, name, status, args, result, truncated } = event.data;
+  return { tool: tool(callId, name, status, args, result, truncated as TranscriptTool["truncated"]) };
+}
+
+function fromUpdate(update: RunEventData["interaction_update"]): Change | undefined {
+  const { type, text, callId, toolCall } = update as {
+    type: string;
+    text?: unknown;
+    callId?: unknown;
+    toolCall?: { type?: unknown; args?: unknown; result?: unknown } | null;
+  };
+  if (type === "text-delta") return typeof text === "string" ? { text } : undefined;
+  if (type === "thinking-delta") return typeof text === "string" ? { thinking: text } : undefined;
+  if (type !== "tool-call-started" && type !== "partial-tool-call" && type !== "tool-call-completed")
+    return undefined;
+  if (typeof callId !== "string") return undefined;
+  const status = type === "tool-call-completed" ? "completed" : "running";
+  return {
+    tool: tool(callId, String(toolCall?.type ?? "unknown"), status, toolCall?.args, toolCall?.result),
+  };
+}
+
+function tool(
+  callId: string,
+  name: string,
+  status: TranscriptTool["status"],
+  args: unknown,
+  result: unknown,
+  truncated?: TranscriptTool["truncated"],
+): TranscriptTool {
+  return {
+    callId,
+    name,
+    status,
+    ...(args === undefined ? {} : { args }),
+    ...(result === undefined ? {} : { result }),
+    ...(truncated === undefined ? {} : { truncated }),
+  };
+}
+
+/** A later state adds to the earlier one: `completed` may leave out args that `running` had. */
+function upsert(tools: readonly TranscriptTool[], next: TranscriptTool): readonly TranscriptTool[] {
+  const index = tools.findIndex(({ callId }) => callId === next.callId);
+  if (index < 0) return [...tools, next];
+  const copy = [...tools];
+  copy[index] = { ...tools[index], ...next };
+  return copy;
+}

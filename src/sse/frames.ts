@@ -1,0 +1,127 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import type { Clock } from "../clock.ts";
+import { discard } from "../http/body.ts";
+
+/** One SSE event as it stands on the wire: `id` and `event` only where the frame itself has them. */
+export type Frame = EventSourceMessage;
+
+/** A frame outgrew the limit. */
+export class FrameTooLargeError extends Error {
+  override readonly name = "FrameTooLargeError";
+}
+
+/** No byte came for longer than the idle timeout. */
+export class IdleError extends Error {
+  override readonly name = "IdleError";
+}
+
+export interface FrameReaderOptions {
+  clock: Clock;
+  signal: AbortSignal;
+  /** The most bytes of one frame, framing included; checked chunk by chunk. */
+  maxBytes: number;
+}
+
+/**
+ * Turns a body into SSE frames, a chunk at a time and only when asked: a slow reader slows the sender, and nothing is
+ * kept but the frames of the last chunk and the beginning of the next one. The body is UTF-8 whatever its headers say.
+ */
+export class FrameReader {
+  #reader: ReadableStreamDefaultReader<Uint8Array>;
+  // ignoreBOM false: one mark at the very start is dropped, later ones are data.
+  #decoder = new TextDecoder("utf-8");
+  #frames: Frame[] = [];
+  #parser = createParser({ onEvent: (frame) => this.#frames.push(frame) });
+  #options: FrameReaderOptions;
+  #openBytes = 0;
+  #endsInCarriageReturn = false;
+
+  constructor(body: ReadableStream<Uint8Array>, options: FrameReaderOptions) {
+    this.#reader = body.getReader();
+    this.#options = options;
+  }
+
+  /**
+   * The frames of the next chunk that ends one or more, or undefined at the end of the body.
+   * @throws IdleError after `idleMs` without a byte, FrameTooLargeError, the signal's reason, or what the body fails with
+   */
+  async read(idleMs: number): Promise<Frame[] | undefined> {
+    while (true) {
+      const { done, value } = await this.#chunk(idleMs);
+      if (done) return this.#end();
+      const text = this.#decoder.decode(value, { stream: true });
+      if (text !== "") {
+        this.#endsInCarriageReturn = text.endsWith("\r");
+        this.#parser.feed(text);
+      }
+      if (this.#frames.length > 0) {
+        this.#openBytes = 0;
+        return this.#take();
+      }
+      // Raw bytes, not buffered characters: a frame of empty data lines costs memory too.
+      this.#openBytes += value.byteLength;
+      if (this.#openBytes > this.#options.maxBytes) {
+        throw new FrameTooLargeError(`one event is larger than ${this.#options.maxBytes} bytes`);
+      }
+    }
+  }
+
+  /** Ends the body. */
+  cancel(): void {
+    discard(this.#reader);
+  }
+
+  /** A lone CR at the end was held back as half of a CRLF; an unfinished frame is dropped, as the standard says. */
+  #end(): Frame[] | undefined {
+    if (!this.#endsInCarriageReturn) return undefined;
+    this.#endsInCarriageReturn = false;
+    this.#parser.feed("\n");
+    return this.#frames.length > 0 ? this.#take() : undefined;
+  }
+
+  #take(): Frame[] {
+    const frames = this.#frames;
+    this.#frames = [];
+    return frames;
+  }
+
+  /** One read, raced against silence and abort: not every body listens to the signal of its request. */
+  #chunk(idleMs: number): Promise<{ done: true; value?: undefined } | { done: false; value: Uint8Array }> {
+    const { clock, signal } = this.#options;
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        if (timer !== undefined) clock.clearTimeout(timer);
+        signal.removeEventListener("abort", onAbort);
+      };
+      const onAbort = () => {
+        settle();
+        reject(signal.reason);
+      };
+      const timer =
+        idleMs === Number.POSITIVE_INFINITY
+          ? undefined
+          : clock.setTimeout(() => {
+              settle();
+              reject(new IdleError(`no byte for ${idleMs} ms`));
+            }, idleMs);
+      if (signal.aborted) return onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#reader.read().then(
+        (result) => {
+          settle();
+          resolve(result as { done: false; value: Uint8Array });
+        },
+        (error: unknown) => {
+          settle();
+          reject(error);
+        },
+      );
+    });
+  }
+}
+
+/** Whether an answer is an event stream: the essence of its media type, in any case, with any parameters. */
+export function isEventStream(response: Response): boolean {
+  const [essence = ""] = (response.headers.get("content-type") ?? "").split(";");
+  return essence.trim().toLowerCase() === "text/event-stream";
+}

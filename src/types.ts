@@ -1,0 +1,119 @@
+import type { components } from "../generated/openapi.ts";
+
+type Schemas = components["schemas"];
+
+/** Names a run. Every {@link Run} is one. */
+export interface RunRef {
+  agentId: string;
+  id: string;
+}
+
+// ── What the server sends ────────────────────────────────────────────────────────────────────────────────────────
+
+/** A durable agent: one conversation and workspace, over many runs. */
+export type Agent = Schemas["Agent"];
+/** An agent as lists give it: its identity only; `agents.get()` loads the rest. */
+export type AgentSummary = Schemas["AgentSummary"];
+/** ACTIVE, IDLE or ARCHIVED: whether the agent's machine must stay up. It says nothing about a run. */
+export type AgentStatus = Schemas["AgentStatus"];
+/** Where an agent runs: in Cursor's cloud, on a pool, on a machine of yours. */
+export type AgentEnv = Schemas["AgentEnv"];
+/** One prompt's execution on an agent. */
+export type Run = Schemas["Run"];
+/** A run as lists give it: without `result`. */
+export type RunSummary = Schemas["RunSummary"];
+/** CREATING, RUNNING, FINISHED, ERROR, CANCELLED, EXPIRED, or a value this version doesn't know yet. */
+export type RunStatus = Schemas["RunStatus"];
+/** The agent's pushed branches and pull requests: state of the agent, the same on all its runs. */
+export type GitInfo = Schemas["GitInfo"];
+export type GitBranch = Schemas["GitBranch"];
+/** Tokens used, in total and per run. */
+export type AgentUsage = Schemas["AgentUsage"];
+export type RunUsage = Schemas["RunUsage"];
+export type Usage = Schemas["Usage"];
+/** A file an agent left for its user. */
+export type Artifact = Schemas["Artifact"];
+/** A presigned URL, good for about 15 minutes. */
+export type ArtifactUrl = Schemas["ArtifactUrl"];
+/** Who the key belongs to. */
+export type ApiKeyInfo = Schemas["ApiKeyInfo"];
+export type Model = Schemas["Model"];
+export type Repository = Schemas["Repository"];
+/** A one-hour token with which a worker runs as a team member. */
+export type WorkerToken = Schemas["SubToken"];
+
+/** The statuses after which a run changes no more. */
+export type TerminalRunStatus = "FINISHED" | "ERROR" | "CANCELLED" | "EXPIRED";
+
+/** A run that ended well. `result` is its final reply, absent when it said nothing. */
+export type FinishedRun = Omit<Run, "status"> & { status: "FINISHED" };
+/** A run that ended otherwise. What it had said by then is `partialResult`, never `result`. */
+export type UnsuccessfulRun = Omit<Run, "status" | "result"> & {
+  status: Exclude<TerminalRunStatus, "FINISHED">;
+  partialResult?: string;
+};
+/** A run at its end: only a FINISHED one has a `result`. */
+export type TerminalRun = FinishedRun | UnsuccessfulRun;
+
+// ── What we send ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** A field that must stay away beside another one. */
+type Without<Keys extends PropertyKey> = { [Key in Keys]?: undefined };
+
+/** An image by its bytes (base64, at most 15 MB, with its type), or by an http(s) URL that Cursor fetches. */
+export type PromptImage = ImageCommon &
+  (
+    | ({ data: string; mimeType: ImageMimeType } & Without<"url">)
+    | ({ url: string } & Without<"data" | "mimeType">)
+  );
+export type ImageMimeType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+interface ImageCommon {
+  /** Pixels, 1 or more. */
+  dimension?: { width: number; height: number };
+}
+
+/** What the agent is asked: text, and at most five images. */
+export interface Prompt {
+  text: string;
+  images?: PromptImage[];
+}
+
+export type ModelRef = Schemas["ModelRef"];
+export type RepoConfig = Schemas["RepoConfig"];
+export type McpServer = Schemas["McpServer"];
+export type CustomSubagent = Schemas["CustomSubagent"];
+/** `agent` changes code; `plan` explores and drafts a plan first. */
+export type AgentMode = Schemas["AgentMode"];
+
+/** Repositories can't be given beside a named cloud environment, which brings its own. */
+type Target =
+  | {
+      env?: { type: "cloud"; name?: undefined } | { type: "pool" | "machine"; name?: string };
+      repos?: RepoConfig[];
+    }
+  | ({ env: { type: "cloud"; name: string } } & Without<"repos">);
+
+/** Secrets exclude an id of the caller's: the server accepts only one of them. */
+type Guard =
+  | ({ agentId?: string } & Without<"envVars">)
+  | ({ envVars?: Record<string, string> } & Without<"agentId">);
+
+/** What a new agent is made of; see Create An Agent. Only `prompt` is required. */
+export type CreateAgentParams = Omit<
+  Schemas["CreateAgentRequest"],
+  "prompt" | "env" | "repos" | "agentId" | "envVars"
+> & { prompt: string | Prompt } & Target &
+  Guard;
+
+/** A follow-up; see Create A Run. */
+export type CreateRunParams = Omit<Schemas["CreateRunRequest"], "prompt"> & { prompt: string | Prompt };
+
+/** The team member a worker token is for: by e-mail address or by numeric id. */
+export type CreateWorkerTokenParams =
+  | ({ forUserEmail: string } & Without<"forUserId">)
+  | ({ forUserId: number } & Without<"forUserEmail">);
+
+const terminal: ReadonlySet<string> = new Set(["FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
+
+/** Whether a run with this status is over. A status this version doesn't know is not. */
+export const isTerminalStatus = (status: string): status is TerminalRunStatus => terminal.has(status);
