@@ -215,6 +215,10 @@ export class ArgumentError extends CursorError {
   }
 }
 
+/** What a wrong value is, without showing it: it may be a secret passed in the wrong place. */
+export const describe = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "an array" : `${typeof value}`;
+
 /** True for any error of this library, also from another copy of it. */
 export const isCursorError = (error: unknown): error is CursorError => CursorError.isInstance(error);
 

@@ -1,7 +1,6 @@
 import type { Middleware } from "openapi-fetch";
 import { type Clock, systemClock } from "./clock.ts";
-import { ArgumentError } from "./errors.ts";
-import { describe } from "./http/path.ts";
+import { ArgumentError, describe } from "./errors.ts";
 
 /** Headers in any usual form: a plain object (undefined values are left out), pairs, or a `Headers`. */
 export type HeadersInput = Record<string, string | undefined> | Iterable<readonly [string, string]>;

@@ -42,6 +42,17 @@ export type Repository = Schemas["Repository"];
 /** A one-hour token with which a worker runs as a team member. */
 export type WorkerToken = Schemas["SubToken"];
 
+// The payloads of a run stream's events; `RunEventData` says which is which.
+export type StatusEventData = Schemas["StatusEventData"];
+export type AssistantEventData = Schemas["AssistantEventData"];
+export type ThinkingEventData = Schemas["ThinkingEventData"];
+export type ToolCallEventData = Schemas["ToolCallEventData"];
+export type InteractionUpdate = Schemas["InteractionUpdate"];
+export type HeartbeatEventData = Schemas["HeartbeatEventData"];
+export type ResultEventData = Schemas["ResultEventData"];
+export type ErrorEventData = Schemas["ErrorEventData"];
+export type DoneEventData = Schemas["DoneEventData"];
+
 /** The statuses after which a run changes no more. */
 export type TerminalRunStatus = "FINISHED" | "ERROR" | "CANCELLED" | "EXPIRED";
 
@@ -78,6 +89,11 @@ export interface Prompt {
   images?: PromptImage[];
 }
 
+// The bodies as the contract has them; callers meet the `Params` below, which know what excludes what.
+export type PromptInput = Schemas["PromptInput"];
+export type CreateAgentRequest = Schemas["CreateAgentRequest"];
+export type CreateRunRequest = Schemas["CreateRunRequest"];
+
 export type ModelRef = Schemas["ModelRef"];
 export type RepoConfig = Schemas["RepoConfig"];
 export type McpServer = Schemas["McpServer"];
@@ -100,13 +116,13 @@ type Guard =
 
 /** What a new agent is made of; see Create An Agent. Only `prompt` is required. */
 export type CreateAgentParams = Omit<
-  Schemas["CreateAgentRequest"],
+  CreateAgentRequest,
   "prompt" | "env" | "repos" | "agentId" | "envVars"
 > & { prompt: string | Prompt } & Target &
   Guard;
 
 /** A follow-up; see Create A Run. */
-export type CreateRunParams = Omit<Schemas["CreateRunRequest"], "prompt"> & { prompt: string | Prompt };
+export type CreateRunParams = Omit<CreateRunRequest, "prompt"> & { prompt: string | Prompt };
 
 /** The team member a worker token is for: by e-mail address or by numeric id. */
 export type CreateWorkerTokenParams =

@@ -1,4 +1,4 @@
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, describe } from "../errors.ts";
 
 /**
  * Refuses what can't be one path segment. `.` and `..` would be folded away by every URL parser (turning a request for
@@ -16,9 +16,5 @@ export function segment(argument: string, value: unknown): string {
   if (!isWellFormed(value)) throw new ArgumentError(argument, "is not well-formed Unicode");
   return value;
 }
-
-/** What a wrong value is, without showing it: it may be a secret passed in the wrong place. */
-export const describe = (value: unknown): string =>
-  value === null ? "null" : Array.isArray(value) ? "an array" : `${typeof value}`;
 
 const isWellFormed = (text: string): boolean => !/[\uD800-\uDFFF]/u.test(text);

@@ -1,4 +1,3 @@
-import type { components } from "../../generated/openapi.ts";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { ArgumentError, CursorError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
@@ -6,11 +5,9 @@ import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec, Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
-import type { Agent, AgentSummary, CreateAgentParams, Run } from "../types.ts";
+import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
 import { randomUuid } from "../uuid.ts";
 import { checkExclusions, checkParams, toPrompt, toQuery, withExtra } from "./params.ts";
-
-type CreateAgentRequest = components["schemas"]["CreateAgentRequest"];
 
 /** Filters of {@link Agents.list}. */
 export interface ListAgentsQuery {

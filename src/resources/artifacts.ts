@@ -1,6 +1,6 @@
 import type { ApiPromise } from "../api-promise.ts";
-import { ArgumentError } from "../errors.ts";
-import { describe, segment } from "../http/path.ts";
+import { ArgumentError, describe } from "../errors.ts";
+import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";

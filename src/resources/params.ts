@@ -1,9 +1,6 @@
-import type { components } from "../../generated/openapi.ts";
-import { ArgumentError } from "../errors.ts";
-import { describe, segment } from "../http/path.ts";
-import type { CreateAgentParams, Prompt, RunRef } from "../types.ts";
-
-type PromptInput = components["schemas"]["PromptInput"];
+import { ArgumentError, describe } from "../errors.ts";
+import { segment } from "../http/path.ts";
+import type { CreateAgentParams, Prompt, PromptInput, RunRef } from "../types.ts";
 
 /** Both ids of a run, checked; a whole `Run` will do. */
 export function checkRef(ref: RunRef): RunRef {

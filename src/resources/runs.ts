@@ -1,4 +1,3 @@
-import type { components } from "../../generated/openapi.ts";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { sleep } from "../clock.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
@@ -12,6 +11,7 @@ import { type RunStream, RunStreamHandle, type RunStreamOptions } from "../run-s
 import { type WaitOptions, waitForRun } from "../run-stream/wait.ts";
 import {
   type CreateRunParams,
+  type CreateRunRequest,
   isTerminalStatus,
   type Run,
   type RunRef,
@@ -19,8 +19,6 @@ import {
   type TerminalRun,
 } from "../types.ts";
 import { checkParams, checkRef, toPrompt, toQuery, withExtra } from "./params.ts";
-
-type CreateRunRequest = components["schemas"]["CreateRunRequest"];
 
 /** Where a list of runs begins and how long its pages are. */
 export interface ListRunsQuery {

@@ -1,25 +1,33 @@
-import type { components } from "../../generated/openapi.ts";
 import type { Frame } from "../sse/frames.ts";
-
-type Schemas = components["schemas"];
+import type {
+  AssistantEventData,
+  DoneEventData,
+  ErrorEventData,
+  HeartbeatEventData,
+  InteractionUpdate,
+  ResultEventData,
+  StatusEventData,
+  ThinkingEventData,
+  ToolCallEventData,
+} from "../types.ts";
 
 /** The payload of each event of a run stream, as Stream A Run documents it. */
 export interface RunEventData {
-  status: Schemas["StatusEventData"];
+  status: StatusEventData;
   /** A piece of the reply: append it. */
-  assistant: Schemas["AssistantEventData"];
+  assistant: AssistantEventData;
   /** A piece of the agent's thinking: append it. */
-  thinking: Schemas["ThinkingEventData"];
+  thinking: ThinkingEventData;
   /** One state of a tool call; later ones of the same `callId` replace it. */
-  tool_call: Schemas["ToolCallEventData"];
+  tool_call: ToolCallEventData;
   /** The richer twin of the three above, in the shape of Cursor's own SDK. */
-  interaction_update: Schemas["InteractionUpdate"];
-  heartbeat: Schemas["HeartbeatEventData"];
+  interaction_update: InteractionUpdate;
+  heartbeat: HeartbeatEventData;
   /** The outcome; nothing but `done` follows. */
-  result: Schemas["ResultEventData"];
+  result: ResultEventData;
   /** Something is wrong with the stream, not with the run. */
-  error: Schemas["ErrorEventData"];
-  done: Schemas["DoneEventData"];
+  error: ErrorEventData;
+  done: DoneEventData;
 }
 
 /** The names of the documented events. */

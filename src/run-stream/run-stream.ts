@@ -1,5 +1,4 @@
-import { ArgumentError, StreamError } from "../errors.ts";
-import { describe } from "../http/path.ts";
+import { ArgumentError, describe, StreamError } from "../errors.ts";
 import { checkCount, checkSignal, checkTimeout } from "../options.ts";
 import { type GitInfo, isTerminalStatus, type RunRef, type RunStatus } from "../types.ts";
 import type { RunCheckpoint } from "./cursor.ts";
