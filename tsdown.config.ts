@@ -1,4 +1,10 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { defineConfig } from "tsdown";
+
+/** What the emulator brings along, so that it adds nothing to anybody's installation. */
+const bundled = ["msw", "@mswjs/interceptors", "zod"];
 
 export default defineConfig({
   entry: { index: "src/index.ts", "emulator/index": "src/emulator/index.ts" },
@@ -8,4 +14,40 @@ export default defineConfig({
   dts: true,
   sourcemap: true,
   clean: true,
+  deps: { neverBundle: [/^node:/], onlyBundle: bundled },
+  hooks: {
+    "build:done": () => writeFileSync("dist/THIRD-PARTY-LICENSES.txt", bundled.map(licenceOf).join("\n")),
+  },
 });
+
+/** Bundled code keeps its licence. */
+function licenceOf(name: string): string {
+  const root = packageRoot(name);
+  const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<
+    string,
+    string
+  >;
+  const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].find((candidate) => exists(join(root, candidate)));
+  if (!file) throw new Error(`${name} has no licence file`);
+  return `${name} ${version} (${license}), parts of which are in dist/emulator\n\n${readFileSync(join(root, file), "utf8")}`;
+}
+
+function packageRoot(name: string): string {
+  let folder = dirname(createRequire(import.meta.url).resolve(name));
+  while (
+    !exists(join(folder, "package.json")) ||
+    !readFileSync(join(folder, "package.json"), "utf8").includes(`"name": "${name}"`)
+  ) {
+    folder = dirname(folder);
+  }
+  return folder;
+}
+
+function exists(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
