@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { defineConfig } from "tsdown";
 
 /** What the emulator brings along, so that it adds nothing to anybody's installation. */
-const bundled = ["msw", "@mswjs/interceptors", "zod"];
+const bundled = ["zod"];
 
 export default defineConfig({
   entry: { index: "src/index.ts", "emulator/index": "src/emulator/index.ts" },

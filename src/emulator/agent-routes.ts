@@ -1,0 +1,153 @@
+import type { Call, Core, Route } from "./core-context.ts";
+import { json } from "./exchange.ts";
+import type { Caller } from "./keys.ts";
+import { invalid, refusal } from "./refusal.ts";
+import { type CreateAgentBody, createAgentBody, emptyBody, emptyQuery, listAgentsQuery } from "./schemas.ts";
+import { startRun } from "./start-run.ts";
+import type { AgentRecord, RunRecord } from "./store.ts";
+import type { AgentEnv, RepoConfig } from "./types.ts";
+import { validate } from "./validation.ts";
+import { toAgent, toAgentSummary, toRun } from "./views.ts";
+
+/**
+ * The agent of a call.
+ *
+ * @throws Refusal 404 `agent_not_found`, also for agents of another owner.
+ */
+export function agentOf(call: Call): AgentRecord {
+  const agent = call.core.store.agents.get(call.params["id"] ?? "");
+  if (agent === undefined || agent.owner !== call.caller.owner) {
+    throw refusal(404, "agent_not_found", "Agent not found");
+  }
+  return agent;
+}
+
+/** Is this an id, or an alias, of a model the emulator knows? */
+export function knowsModel(core: Core, id: string): boolean {
+  return core.options.models.some((model) => model.id === id || model.aliases?.includes(id) === true);
+}
+
+function checkCreate(core: Core, body: CreateAgentBody): void {
+  if (body.model !== undefined && !knowsModel(core, body.model.id)) {
+    throw refusal(400, "invalid_model", `Model '${body.model.id}' is not available or invalid`);
+  }
+  if (body.env?.type === "pool" && !core.options.pools.includes(body.env.name ?? "default")) {
+    throw invalid(`Pool '${body.env.name ?? "default"}' does not exist`);
+  }
+  if (body.agentId !== undefined && core.store.agents.has(body.agentId)) {
+    throw refusal(409, "agent_id_conflict", "An agent with this agentId already exists.");
+  }
+}
+
+/** Stores a new agent and starts its first run. @internal */
+export function addAgent(
+  core: Core,
+  body: CreateAgentBody,
+  owner: string,
+): { agent: AgentRecord; run: RunRecord } {
+  const { store } = core;
+  const now = store.now();
+  const agent: AgentRecord = {
+    id: body.agentId ?? `bc-${store.ids.uuid()}`,
+    owner,
+    order: store.nextOrder(),
+    name: body.name ?? body.prompt.text.replace(/\s+/g, " ").trim().slice(0, 100),
+    env: (body.env ?? { type: "cloud" }) as AgentEnv,
+    repos: (body.repos ?? []).map((repo) => ({ ...repo }) as RepoConfig),
+    workOnCurrentBranch: body.workOnCurrentBranch ?? false,
+    autoCreatePR: body.autoCreatePR ?? false,
+    skipReviewerRequest: body.skipReviewerRequest ?? false,
+    mode: body.mode ?? "agent",
+    archived: false,
+    createdAt: now,
+    updatedAt: now,
+    runs: [],
+    branches: [],
+    gitKnown: false,
+    artifacts: new Map(),
+    overrides: {},
+    ...(body.customSubagents === undefined ? {} : { customSubagents: body.customSubagents }),
+  };
+  const run = startRun(core, agent, body.prompt.text, body.mode);
+  store.agents.set(agent.id, agent);
+  return { agent, run };
+}
+
+async function createAgent({ core, body, caller, query }: Call) {
+  validate(emptyQuery, query);
+  if (typeof body === "object" && body !== null && "metadata" in body) {
+    throw refusal(403, "feature_unavailable", "API v1 agent metadata is not enabled.");
+  }
+  const input = validate(createAgentBody, body);
+  checkCreate(core, input);
+  const { agent, run } = addAgent(core, input, caller.owner);
+  // Written down on arrival: the wait comes after the work, and the answer tells the state of then.
+  const answer = json(201, { agent: toAgent(agent, core.options), run: toRun(agent, run) });
+  await core.sleep(core.options.createDelayMs);
+  return answer;
+}
+
+function pullRequestsOf(agent: AgentRecord): (string | undefined)[] {
+  return [...agent.branches.map((branch) => branch.prUrl), ...agent.repos.map((repo) => repo.prUrl)];
+}
+
+function visibleTo(core: Core, caller: Caller): AgentRecord[] {
+  const agents = [...core.store.agents.values()].filter((agent) => agent.owner === caller.owner);
+  return agents.sort((one, other) => other.updatedAt - one.updatedAt || other.order - one.order);
+}
+
+function listAgents({ core, query, caller }: Call) {
+  const { limit = "20", cursor, prUrl, includeArchived = "true" } = validate(listAgentsQuery, query);
+  const agents = visibleTo(core, caller).filter(
+    (agent) =>
+      (prUrl === undefined || pullRequestsOf(agent).includes(prUrl)) &&
+      (includeArchived === "true" || !agent.archived),
+  );
+  const at = cursor === undefined ? 0 : agents.findIndex((agent) => agent.id === cursor) + 1;
+  // An unknown cursor is no error here: it is followed by nothing.
+  const start = cursor !== undefined && at === 0 ? agents.length : at;
+  const page = agents.slice(start, start + Number(limit));
+  const last = start + page.length < agents.length ? page.at(-1) : undefined;
+  return json(200, {
+    items: page.map(toAgentSummary),
+    ...(last === undefined ? {} : { nextCursor: last.id }),
+  });
+}
+
+function getAgent(call: Call) {
+  validate(emptyQuery, call.query);
+  return json(200, toAgent(agentOf(call), call.core.options));
+}
+
+function deleteAgent(call: Call) {
+  validate(emptyQuery, call.query);
+  const agent = agentOf(call);
+  call.core.store.deleteAgent(agent);
+  return json(200, { id: agent.id });
+}
+
+function setArchived(archived: boolean) {
+  return (call: Call) => {
+    validate(emptyQuery, call.query);
+    validate(emptyBody, call.body ?? {});
+    const agent = agentOf(call);
+    if (agent.archived !== archived) agent.updatedAt = call.core.store.now();
+    agent.archived = archived;
+    return json(200, { id: agent.id });
+  };
+}
+
+/** Create, list, get, delete, archive, unarchive. */
+export const agentRoutes: readonly Route[] = [
+  { method: "POST", path: "/v1/agents", operationId: "createAgent", handle: createAgent },
+  { method: "GET", path: "/v1/agents", operationId: "listAgents", handle: listAgents },
+  { method: "GET", path: "/v1/agents/{id}", operationId: "getAgent", handle: getAgent },
+  { method: "DELETE", path: "/v1/agents/{id}", operationId: "deleteAgent", handle: deleteAgent },
+  { method: "POST", path: "/v1/agents/{id}/archive", operationId: "archiveAgent", handle: setArchived(true) },
+  {
+    method: "POST",
+    path: "/v1/agents/{id}/unarchive",
+    operationId: "unarchiveAgent",
+    handle: setArchived(false),
+  },
+];

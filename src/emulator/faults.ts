@@ -1,0 +1,163 @@
+import type { RecordedRequest } from "./recorder.ts";
+
+/** Which requests a fault is for: an operationId (`getArtifactBytes` is the storage), `"*"` for all, or a test. */
+export type FaultTarget = string | ((request: RecordedRequest) => boolean);
+
+/** @internal */
+export type Fault =
+  | {
+      kind: "status";
+      status: number;
+      body: Uint8Array | string | object | undefined;
+      headers: Record<string, string>;
+    }
+  | { kind: "interrupt"; stall: boolean; clean: boolean; afterBytes?: number; afterEvents?: number }
+  | { kind: "silence" }
+  | { kind: "delay"; ms: number }
+  | { kind: "drop-answer" }
+  | { kind: "drop-request" };
+
+/** How often a fault strikes. */
+export interface FaultTimes {
+  /** `Infinity` for always. @default 1 */
+  times?: number;
+}
+
+/** What a {@link Faults.status} fault answers beside its status. */
+export interface StatusFaultOptions extends FaultTimes {
+  /** Text and bytes as they are, other values as JSON. @default the error envelope with a code that fits the status */
+  body?: string | Uint8Array | object;
+  /** Code of the default body. */
+  code?: string;
+  /** A string body gets no content type of its own. */
+  headers?: Record<string, string>;
+}
+
+/** Where a body is interrupted; without a point right after the headers. */
+export interface InterruptionOptions extends FaultTimes {
+  /** Whole SSE frames that still get through. */
+  afterEvents?: number;
+  /** Bytes that still get through. */
+  afterBytes?: number;
+}
+
+const codes: Readonly<Record<number, string>> = {
+  400: "validation_error",
+  401: "unauthorized",
+  403: "role_forbidden",
+  404: "agent_not_found",
+  409: "agent_busy",
+  410: "stream_expired",
+  429: "rate_limit_exceeded",
+  500: "internal_error",
+  501: "not_implemented",
+  502: "upstream_error",
+  503: "stream_unavailable",
+};
+
+interface Planned {
+  target: FaultTarget;
+  fault: Fault;
+  left: number;
+}
+
+/**
+ * Trouble on demand. Each fault strikes the next requests it is for, once unless told otherwise; of several for one request
+ * the oldest of each sort strikes. A fault says nothing about the work: `status` comes instead of it, the others beside it.
+ *
+ * @example
+ * emulator.faults.dropAnswer("createAgent").cut("streamRun", { afterEvents: 3 });
+ */
+export class Faults {
+  #planned: Planned[] = [];
+  #blindPositions = 0;
+  #refusedPositions = 0;
+
+  /** Answers with a status instead of doing the work. */
+  status(operation: FaultTarget, status: number, options: StatusFaultOptions = {}): this {
+    const code = options.code ?? codes[status];
+    const fallback =
+      status < 400 ? undefined : { error: { code: code ?? "error", message: `Fault ${status}` } };
+    const body = options.body ?? fallback;
+    return this.#plan(operation, { kind: "status", status, body, headers: options.headers ?? {} }, options);
+  }
+
+  /** Does the work, then destroys the connection in the body (or, `clean`, ends it as if complete). */
+  cut(operation: FaultTarget, options: InterruptionOptions & { clean?: boolean } = {}): this {
+    const { times: _times, clean = false, ...point } = options;
+    return this.#plan(operation, { kind: "interrupt", stall: false, clean, ...point }, options);
+  }
+
+  /** Does the work, then falls silent in the body, or (`beforeHeaders`) before any answer. The socket stays open. */
+  stall(operation: FaultTarget, options: InterruptionOptions & { beforeHeaders?: boolean } = {}): this {
+    const { times: _times, beforeHeaders = false, ...point } = options;
+    if (beforeHeaders) return this.#plan(operation, { kind: "silence" }, options);
+    return this.#plan(operation, { kind: "interrupt", stall: true, clean: false, ...point }, options);
+  }
+
+  /** Does the work, then answers `ms` milliseconds later. */
+  delay(operation: FaultTarget, ms: number, options: FaultTimes = {}): this {
+    return this.#plan(operation, { kind: "delay", ms }, options);
+  }
+
+  /** Does the work, then destroys the connection before any byte of the answer. */
+  dropAnswer(operation: FaultTarget, options: FaultTimes = {}): this {
+    return this.#plan(operation, { kind: "drop-answer" }, options);
+  }
+
+  /** Destroys the connection before anything is done. */
+  dropRequest(operation: FaultTarget, options: FaultTimes = {}): this {
+    return this.#plan(operation, { kind: "drop-request" }, options);
+  }
+
+  /** Streams ignore `Last-Event-ID` and replay from the start. Until {@link Faults.clear} unless `times` is given. */
+  ignorePosition(options: FaultTimes = {}): this {
+    this.#blindPositions = options.times ?? Number.POSITIVE_INFINITY;
+    return this;
+  }
+
+  /** Streams refuse a good `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
+  refusePosition(options: FaultTimes = {}): this {
+    this.#refusedPositions = options.times ?? 1;
+    return this;
+  }
+
+  /** Forgets all faults that have not struck yet. */
+  clear(): void {
+    this.#planned = [];
+    this.#blindPositions = 0;
+    this.#refusedPositions = 0;
+  }
+
+  /** @internal */
+  takePositionRefusal(): boolean {
+    return this.#refusedPositions > 0 && this.#refusedPositions-- > 0;
+  }
+
+  /** @internal */
+  takePositionBlindness(): boolean {
+    return this.#blindPositions > 0 && this.#blindPositions-- > 0;
+  }
+
+  /** The oldest fault of a sort that is for this request; it is used up. @internal */
+  take<Kind extends Fault["kind"]>(
+    kind: Kind,
+    request: RecordedRequest,
+  ): Extract<Fault, { kind: Kind }> | undefined {
+    const found = this.#planned.find(
+      ({ target, fault, left }) =>
+        left > 0 &&
+        fault.kind === kind &&
+        (typeof target === "function" ? target(request) : target === "*" || target === request.operationId),
+    );
+    if (found === undefined) return undefined;
+    found.left -= 1;
+    if (found.left <= 0) this.#planned = this.#planned.filter((planned) => planned !== found);
+    return found.fault as Extract<Fault, { kind: Kind }>;
+  }
+
+  #plan(target: FaultTarget, fault: Fault, options: FaultTimes): this {
+    this.#planned.push({ target, fault, left: options.times ?? 1 });
+    return this;
+  }
+}

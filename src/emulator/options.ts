@@ -1,0 +1,133 @@
+import { type Clock, systemClock } from "./clock.ts";
+import type { ExchangeRecord } from "./recorder.ts";
+import type { RateLimitForm } from "./refusal.ts";
+import { defaultModels, defaultRepositories } from "./seed.ts";
+import type { ApiKeyInfo, Model } from "./types.ts";
+
+/** A key the emulator accepts. */
+export interface EmulatorKey {
+  /** As it is sent, without `Bearer` or `:`. */
+  key: string;
+  /** Sub-tokens need a service account; {@link ApiKeyInfo} of user keys names the user. @default "user" */
+  kind?: "user" | "service-account";
+  /** `free` keys get 403 `plan_required` everywhere. @default "paid" */
+  plan?: "paid" | "free";
+  /** Known once, refused now: 401. @default false */
+  revoked?: boolean;
+  /** Agents of another owner are 404. @default one owner for all keys */
+  owner?: string;
+  /** Changes to what API Key Info says. */
+  info?: Partial<ApiKeyInfo>;
+}
+
+/** A limit on each operation of each key. */
+export interface EmulatorRateLimit {
+  /** Requests in any 60 seconds; the next one is 429. */
+  perMinute: number;
+  /** Body of the 429. @default "envelope" */
+  form?: RateLimitForm;
+  /** Send `Retry-After`. @default true */
+  retryAfter?: boolean;
+}
+
+/** Someone a sub-token can be made for. */
+export interface EmulatorMember {
+  userId: number;
+  email: string;
+}
+
+/** Behaviour of a {@link CursorEmulator}. All times are milliseconds of its clock. */
+export interface EmulatorOptions {
+  /** @default the real clock */
+  clock?: Clock;
+  /** Where the API lives in `fetch` and `handlers()`. @default "https://api.cursor.com" */
+  baseUrl?: string;
+  /** Origin of presigned artifact URLs in `fetch` and `handlers()`. @default the service's own S3 host */
+  artifactsOrigin?: string;
+  /**
+   * The only keys that are accepted. Without it any key of visible ASCII without quotes is: one that starts with `sa_` is a
+   * service account's, each other one a paid user's.
+   */
+  keys?: readonly EmulatorKey[];
+  /** Age of a run, in seconds, from which its stream answers 410 `stream_expired`. @default 86400 */
+  retentionSeconds?: number;
+  /** Heartbeats: the first after the replay has ended, then at intervals; `Infinity` for none. @default 30000 and 15000 */
+  heartbeat?: { first?: number; every?: number };
+  /** Life of a presigned artifact URL, in seconds. @default 900 */
+  urlLifetimeSeconds?: number;
+  /** An agent stays busy (409) for so long after its run ended, as the real one does. 0 switches it off. @default 2000 */
+  busyWindowMs?: number;
+  /** Create An Agent answers so much later; the agent exists at once. @default 0 */
+  createDelayMs?: number;
+  /** A run stays CREATING for so long. @default 0 (until the next microtask) */
+  startDelayMs?: number;
+  /** Pause before each event of a script, for a live feel. @default 0 */
+  pace?: number;
+  /** Send the `interaction_update` twins and the frames around them. @default true */
+  interactionUpdates?: boolean;
+  /**
+   * Streams opened within `windowMs` (default 2000) of a run's creation are refused: by an `error` event in the stream, or
+   * by HTTP 409. @default false
+   */
+  streamNotReady?: "in-stream" | "409" | { form: "in-stream" | "409"; windowMs: number } | false;
+  /** Files appear in List Artifacts so much later than they were written. @default 0 */
+  artifactDelayMs?: number;
+  /** `enabled: false`: 403 `feature_unavailable`. `cost`: the undocumented cost fields. @default enabled, no cost */
+  usage?: { enabled?: boolean; cost?: boolean };
+  /** `repos[].url` of Get An Agent without the scheme, as was seen once. @default false */
+  schemelessRepoUrls?: boolean;
+  /** @default a short list with `default`, `composer-2` and others */
+  models?: readonly Model[];
+  /** URLs that List Repositories names. @default two of `your-org` */
+  repositories?: readonly string[];
+  /** List Repositories allows 1 request a minute and 30 an hour per key. @default true */
+  repositoriesLimit?: boolean;
+  /** Pool names that exist; others are 400. @default ["default", "sandbox", "gpu"] */
+  pools?: readonly string[];
+  /** @default developer@example.com (42) and alice@company.com (43) */
+  members?: readonly EmulatorMember[];
+  /** @default none */
+  rateLimit?: EmulatorRateLimit;
+  /** Told of each exchange when its body is over: to check all of them against a contract. */
+  onExchange?(exchange: ExchangeRecord): void;
+}
+
+/** {@link EmulatorOptions} with the defaults filled in. @internal */
+export type ResolvedOptions = ReturnType<typeof resolveOptions>;
+
+/** @internal */
+export function resolveOptions(options: EmulatorOptions) {
+  const notReady = options.streamNotReady ?? false;
+  const baseUrl = new URL(options.baseUrl ?? "https://api.cursor.com");
+  return {
+    clock: options.clock ?? systemClock,
+    origin: baseUrl.origin,
+    basePath: baseUrl.pathname.replace(/\/+$/, ""),
+    artifactsOrigin: new URL(
+      options.artifactsOrigin ?? "https://cloud-agent-artifacts.s3.us-east-1.amazonaws.com",
+    ).origin,
+    keys: options.keys,
+    retentionSeconds: options.retentionSeconds ?? 86_400,
+    heartbeat: { first: options.heartbeat?.first ?? 30_000, every: options.heartbeat?.every ?? 15_000 },
+    urlLifetimeSeconds: options.urlLifetimeSeconds ?? 900,
+    busyWindowMs: options.busyWindowMs ?? 2000,
+    createDelayMs: options.createDelayMs ?? 0,
+    startDelayMs: options.startDelayMs ?? 0,
+    pace: options.pace ?? 0,
+    interactionUpdates: options.interactionUpdates ?? true,
+    streamNotReady: typeof notReady === "string" ? { form: notReady, windowMs: 2000 } : notReady,
+    artifactDelayMs: options.artifactDelayMs ?? 0,
+    usage: { enabled: options.usage?.enabled ?? true, cost: options.usage?.cost ?? false },
+    schemelessRepoUrls: options.schemelessRepoUrls ?? false,
+    models: options.models ?? defaultModels,
+    repositories: options.repositories ?? defaultRepositories,
+    repositoriesLimit: options.repositoriesLimit ?? true,
+    pools: options.pools ?? ["default", "sandbox", "gpu"],
+    members: options.members ?? [
+      { userId: 42, email: "developer@example.com" },
+      { userId: 43, email: "alice@company.com" },
+    ],
+    rateLimit: options.rateLimit,
+    onExchange: options.onExchange,
+  };
+}

@@ -1,0 +1,175 @@
+import type { Clock } from "./clock.ts";
+import { Ids } from "./ids.ts";
+import type { RunLog } from "./run-log.ts";
+import type { RunPlayer } from "./run-player.ts";
+import type { AgentEnv, AgentMode, GitBranch, RepoConfig, RunStatus, Usage } from "./types.ts";
+
+/** A file of an agent. @internal */
+export interface ArtifactRecord {
+  path: string;
+  bytes: Uint8Array;
+  contentType: string;
+  etag: string;
+  updatedAt: number;
+}
+
+/** A run and all the emulator keeps of it. @internal */
+export interface RunRecord {
+  id: string;
+  agentId: string;
+  prompt: string;
+  mode: AgentMode;
+  status: RunStatus;
+  createdAt: number;
+  updatedAt: number;
+  endedAt?: number;
+  durationMs?: number;
+  result?: string;
+  usage?: Usage;
+  usageUuid?: string;
+  log: RunLog;
+  /** Bodies that the next connections get instead of the stream. */
+  preludes: ("unavailable" | Uint8Array)[];
+  /** The script begins with recorded frames that bring their own leading status. */
+  leadRecorded: boolean;
+  /** Run id in the frames, if they were recorded elsewhere. */
+  recordedRunId?: string;
+  streamExpired: boolean;
+  player?: RunPlayer;
+  /** Laid over what the API says, by `setRun`. */
+  overrides: Record<string, unknown>;
+}
+
+/** An agent. @internal */
+export interface AgentRecord {
+  id: string;
+  owner: string;
+  /** Rising with creation: the order of agents with the same time. */
+  order: number;
+  name: string;
+  env: AgentEnv;
+  repos: RepoConfig[];
+  workOnCurrentBranch: boolean;
+  autoCreatePR: boolean;
+  skipReviewerRequest: boolean;
+  customSubagents?: unknown[];
+  mode: AgentMode;
+  archived: boolean;
+  createdAt: number;
+  updatedAt: number;
+  /** Oldest first. */
+  runs: RunRecord[];
+  branches: GitBranch[];
+  /** Some run has ended: from then on `git` is told even if nothing was pushed. */
+  gitKnown: boolean;
+  artifacts: Map<string, ArtifactRecord>;
+  overrides: Record<string, unknown>;
+}
+
+/** CREATING and RUNNING, and whatever a script makes up that is not terminal. */
+export function isTerminal(status: string): boolean {
+  return status === "FINISHED" || status === "ERROR" || status === "CANCELLED" || status === "EXPIRED";
+}
+
+/** All state of one emulator. @internal */
+export class Store {
+  readonly ids = new Ids();
+  readonly agents = new Map<string, AgentRecord>();
+  /** Open run streams. */
+  connections = 0;
+  #order = 0;
+  readonly #streamIds = new Map<string, string>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  nextOrder(): number {
+    return ++this.#order;
+  }
+
+  /** A new stream id of a run. */
+  mintStreamId(runId: string): string {
+    const id = this.ids.streamId(this.now());
+    this.#streamIds.set(id, runId);
+    return id;
+  }
+
+  /** Remembers an id that was not minted here (recorded, or made up by a script). */
+  claimStreamId(id: string, runId: string): void {
+    if (!this.#streamIds.has(id)) this.#streamIds.set(id, runId);
+  }
+
+  /** The run an id of a stream event belongs to. */
+  ownerOfStreamId(id: string): string | undefined {
+    return this.#streamIds.get(id);
+  }
+
+  findRun(runId: string): { agent: AgentRecord; run: RunRecord } | undefined {
+    for (const agent of this.agents.values()) {
+      const run = agent.runs.find((candidate) => candidate.id === runId);
+      if (run !== undefined) return { agent, run };
+    }
+    return undefined;
+  }
+
+  deleteAgent(agent: AgentRecord): void {
+    for (const run of agent.runs) {
+      run.player?.stop();
+      run.log.close();
+    }
+    this.agents.delete(agent.id);
+  }
+
+  addArtifact(agent: AgentRecord, path: string, bytes: Uint8Array, contentType?: string): void {
+    const updatedAt = this.now();
+    agent.artifacts.set(path, {
+      path,
+      bytes,
+      contentType: contentType ?? guessContentType(path),
+      etag: `"${fingerprint(bytes)}"`,
+      updatedAt,
+    });
+  }
+
+  /** Pushes a branch, or tells more about one that was pushed. */
+  pushBranch(agent: AgentRecord, branch: GitBranch): void {
+    const known = agent.branches.find(
+      (candidate) => candidate.branch === branch.branch && candidate.repoUrl === branch.repoUrl,
+    );
+    if (known === undefined) agent.branches.push(branch);
+    else Object.assign(known, branch);
+    agent.gitKnown = true;
+  }
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  gif: "image/gif",
+  html: "text/html",
+  jpg: "image/jpeg",
+  json: "application/json",
+  md: "text/markdown",
+  mp4: "video/mp4",
+  png: "image/png",
+  txt: "text/plain",
+};
+
+function guessContentType(path: string): string {
+  return contentTypes[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
+}
+
+/** 32 hex digits that change with the content (four FNV-1a runs): an ETag, and good enough to notice a tampered URL. */
+export function fingerprint(bytes: Uint8Array): string {
+  let digest = "";
+  for (let seed = 0; seed < 4; seed++) {
+    let hash = (0x811c9dc5 ^ (seed * 0x9e3779b1)) >>> 0;
+    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+    digest += hash.toString(16).padStart(8, "0");
+  }
+  return digest;
+}

@@ -1,0 +1,48 @@
+import type * as z from "zod/mini";
+import { invalid } from "./refusal.ts";
+
+type Issue = z.core.$ZodIssue;
+
+function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
+  let value = root;
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  return value;
+}
+
+/** The wording of zod 3, which the service's own texts have. */
+function describe(issue: Issue, root: unknown): string {
+  const path = issue.path.map(String).join(".");
+  const at = path === "" ? "" : `${path}: `;
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return `${at}Unrecognized key(s) in object: ${issue.keys.map((key) => `'${key}'`).join(", ")}`;
+    case "invalid_type": {
+      const value = valueAt(root, issue.path);
+      if (value === undefined) return `${at}Required`;
+      const received = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+      return `${at}Expected ${issue.expected}, received ${received}`;
+    }
+    case "too_big":
+      return `${at}Must be at most ${issue.maximum}`;
+    case "too_small":
+      return `${at}Must be at least ${issue.minimum}`;
+    case "invalid_value":
+      return `${at}Invalid enum value. Expected ${issue.values.map((value) => `'${String(value)}'`).join(" | ")}`;
+    default:
+      return `${at}${issue.message}`;
+  }
+}
+
+/**
+ * The value, if the schema takes it.
+ *
+ * @throws Refusal 400 `validation_error` naming everything that is wrong.
+ */
+export function validate<Schema extends z.core.$ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.core.output<Schema> {
+  const result = (schema as unknown as z.ZodMiniType).safeParse(value);
+  if (result.success) return result.data as z.core.output<Schema>;
+  throw invalid(result.error.issues.map((issue) => describe(issue, value)).join("; "));
+}
