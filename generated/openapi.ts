@@ -2745,6 +2745,7 @@ export interface operations {
                     "application/json": components["schemas"]["Agent"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2828,6 +2829,7 @@ export interface operations {
                     "application/json": components["schemas"]["ArtifactList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2986,6 +2988,7 @@ export interface operations {
                     "application/json": components["schemas"]["Run"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -3583,6 +3586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyInfo"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description Observed: `plan_required` for an account without a paid plan. */
             403: components["responses"]["Forbidden"];
@@ -3610,6 +3614,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description Observed: `plan_required` for an account without a paid plan. */
             403: components["responses"]["Forbidden"];
@@ -3637,6 +3642,7 @@ export interface operations {
                     "application/json": components["schemas"]["RepositoryList"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             /** @description Observed: `plan_required` for an account without a paid plan. */
             403: components["responses"]["Forbidden"];

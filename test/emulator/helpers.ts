@@ -1,5 +1,6 @@
 import { expect } from "vitest";
-import { CursorEmulator, type EmulatorOptions, ManualClock } from "../../src/emulator/index.ts";
+import { type EmulatorOptions, ManualClock } from "../../src/emulator/index.ts";
+import { checkedEmulator } from "../support/checked-emulator.ts";
 
 export const base = "https://api.cursor.com";
 export const key = "key_TEST";
@@ -61,7 +62,7 @@ export function speakTo(fetch: typeof globalThis.fetch, origin = base) {
 /** An emulator on a clock that stands still, and someone who speaks to it. */
 export function emulate(options: EmulatorOptions = {}) {
   const clock = new ManualClock();
-  const emulator = new CursorEmulator({ clock, busyWindowMs: 0, ...options });
+  const emulator = checkedEmulator({ clock, busyWindowMs: 0, ...options });
   return { clock, emulator, ...speakTo(emulator.fetch) };
 }
 

@@ -1,7 +1,8 @@
 import { request as httpRequest } from "node:http";
 import { setupServer } from "msw/node";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
-import { CursorEmulator, type ExchangeRecord, ManualClock } from "../../src/emulator/index.ts";
+import { type ExchangeRecord, ManualClock } from "../../src/emulator/index.ts";
+import { checkedEmulator } from "../support/checked-emulator.ts";
 import { base, chunks, drain, emulate, frames, key, speakTo, textOf } from "./helpers.ts";
 
 const authorization = { authorization: `Bearer ${key}` };
@@ -25,7 +26,7 @@ describe("fetch", () => {
   });
 
   it("lives at the base URL it is given, and nowhere else", async () => {
-    const emulator = new CursorEmulator({
+    const emulator = checkedEmulator({
       baseUrl: "http://localhost:9/proxy/",
       artifactsOrigin: "http://files.test",
     });
@@ -114,7 +115,7 @@ describe("fetch", () => {
 
 describe("listen", () => {
   it("serves the whole API and the artifacts, each on its own origin", async () => {
-    const emulator = new CursorEmulator();
+    const emulator = checkedEmulator();
     await using server = await emulator.listen();
     const { create, call, stream } = speakTo(fetch, server.url);
     emulator.script("x", (run) => run.text("Héllo").artifact("artifacts/a b.txt", "bytes").finish());
@@ -130,7 +131,7 @@ describe("listen", () => {
   });
 
   it("cuts, drops and stalls real sockets", async () => {
-    const emulator = new CursorEmulator();
+    const emulator = checkedEmulator();
     await using server = await emulator.listen();
     const { create, call, open } = speakTo(fetch, server.url);
     emulator.script("cut", (run) => run.text("Hel").cut({ afterBytes: 3 }).text("lo"));
@@ -154,7 +155,7 @@ describe("listen", () => {
 
   it("frees a stream when its reader goes away", async () => {
     const clock = new ManualClock();
-    const emulator = new CursorEmulator({ clock });
+    const emulator = checkedEmulator({ clock });
     await using server = await emulator.listen();
     const { create, open } = speakTo(fetch, server.url);
     emulator.script("long", (run) => run.text("a").hold("never"));
@@ -169,7 +170,7 @@ describe("listen", () => {
   });
 
   it("ends all sockets when it closes", async () => {
-    const emulator = new CursorEmulator();
+    const emulator = checkedEmulator();
     const server = await emulator.listen();
     const { create, open } = speakTo(fetch, server.url);
     emulator.script("long", (run) => run.hold("never"));
@@ -181,7 +182,7 @@ describe("listen", () => {
   });
 
   it("holds back for a reader who does not read", async () => {
-    const emulator = new CursorEmulator({ interactionUpdates: false });
+    const emulator = checkedEmulator({ interactionUpdates: false });
     await using server = await emulator.listen();
     const { create } = speakTo(fetch, server.url);
     const block = "x".repeat(1024 * 1024);
@@ -201,7 +202,7 @@ describe("listen", () => {
   });
 
   it("records header lines as they were sent", async () => {
-    const emulator = new CursorEmulator();
+    const emulator = checkedEmulator();
     await using server = await emulator.listen();
     await new Promise((resolve) => {
       const headers = { Authorization: `Bearer ${key}`, "X-MiXed": "1" };
@@ -223,11 +224,11 @@ describe("handlers", () => {
   afterEach(() => server.close());
 
   it("are handlers of msw", () => {
-    expectTypeOf(setupServer).toBeCallableWith(...new CursorEmulator().handlers());
+    expectTypeOf(setupServer).toBeCallableWith(...checkedEmulator().handlers());
   });
 
   it("serve the API and the artifacts to the caller's own msw", async () => {
-    const emulator = new CursorEmulator();
+    const emulator = checkedEmulator();
     server.listen({ onUnhandledRequest: "error" });
     server.use(...emulator.handlers());
     const { create, call, stream, open } = speakTo(fetch);
@@ -245,7 +246,7 @@ describe("handlers", () => {
   });
 
   it("free a stream when its reader leaves", async () => {
-    const emulator = new CursorEmulator();
+    const emulator = checkedEmulator();
     server.listen({ onUnhandledRequest: "error" });
     server.use(...emulator.handlers());
     const { create, open } = speakTo(fetch);
@@ -264,7 +265,7 @@ describe("handlers", () => {
   });
 
   it("keep a stall silent until its caller leaves", async () => {
-    const emulator = new CursorEmulator();
+    const emulator = checkedEmulator();
     server.listen({ onUnhandledRequest: "error" });
     server.use(...emulator.handlers());
     emulator.faults.stall("getApiKeyInfo", { beforeHeaders: true });

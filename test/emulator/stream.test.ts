@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../src/emulator/index.ts";
 import { RunConnection } from "../../src/emulator/run-connection.ts";
 import { RunLog } from "../../src/emulator/run-log.ts";
+import { waive } from "../support/checked-emulator.ts";
 import { chunks, drain, emulate, type Frame, frames, names, plain, textOf } from "./helpers.ts";
 
 const position = (id: string | undefined) => ({ "Last-Event-ID": id ?? "" });
@@ -395,6 +396,7 @@ describe("scripts", () => {
   });
 
   it("send events and bytes of any kind", async () => {
+    waive(/event (message|usage_preview|x|y) is not documented/);
     const { create, emulator, open, stream } = emulate({ interactionUpdates: false });
     emulator
       .script("raw", (run) => run.raw(": ping\n\nid: 9-9\ndata\n\n").text("a"))
@@ -496,6 +498,7 @@ describe("recordings", () => {
   });
 
   it("with other line ends, comments and no end keep their bytes", async () => {
+    waive(/event message is not documented/);
     const odd = ': hi\r\n\r\nid: 1-0\r\nevent: assistant\r\ndata: {"text":"x"}\r\n\r\ndata: tail';
     const { create, emulator, open } = emulate({ interactionUpdates: false });
     emulator.script("odd", (run) => run.replay(odd).finish());

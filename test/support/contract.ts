@@ -49,7 +49,7 @@ export function findOperation(method: string, url: string): Operation | undefine
     const parts = template.split("/");
     return (
       parts.length === segments.length &&
-      parts.every((part, index) => part.startsWith("{") || part === segments[index])
+      parts.every((part, index) => (part.startsWith("{") ? segments[index] !== "" : part === segments[index]))
     );
   };
   const candidates = operations.filter((operation) => operation.method === method && fits(operation.path));
@@ -149,7 +149,13 @@ function checkRequest(operation: Operation, request: ExchangeRecord["request"]):
     }
   }
   const hasBody = "requestBody" in operation.node;
-  if (!hasBody && (request.bodyText !== "" || request.headers["content-type"] !== undefined)) {
+  // An empty object is taken where nothing is asked for; an announced body that is none is not.
+  const isEmptyObject = request.bodyText.trim() === "{}";
+  if (
+    !hasBody &&
+    !isEmptyObject &&
+    (request.bodyText !== "" || request.headers["content-type"] !== undefined)
+  ) {
     problems.push("sends a body, or the type of one, where none is documented");
   }
   if (hasBody) {
