@@ -92,3 +92,4 @@ export {
   type Usage,
   type WorkerToken,
 } from "./types.ts";
+export { agentIdFrom } from "./uuid.ts";
