@@ -65,7 +65,7 @@ export interface ApiErrorInit extends CursorErrorOptions {
 }
 
 /** Codes that this library, not the server, gives an {@link ApiError}. */
-export type ClientErrorCode = "invalid_response" | "redirect_refused";
+export type ClientErrorCode = "invalid_response" | "redirect_refused" | "artifact_too_large";
 
 /**
  * The server answered, but not with success: any 4xx or 5xx, a redirect (never followed), or a 2xx whose body isn't
@@ -87,7 +87,7 @@ export class ApiError extends CursorError {
   /** Where a person can fix the cause (`integration_not_connected`). */
   declare readonly helpUrl?: string;
   declare readonly provider?: string;
-  /** The answer's raw body, cut at 4 KB, with our own key replaced. */
+  /** The answer's raw body, cut at 4 KB, with our own key replaced; absent where it is a piece of a good answer. */
   declare readonly body?: string;
 
   constructor(message: string, init: ApiErrorInit) {
@@ -228,9 +228,10 @@ export const isCursorError = (error: unknown): error is CursorError => CursorErr
  * @example
  * if (isApiError(error, "agent_busy")) …
  */
+export function isApiError(error: unknown): error is ApiError;
 export function isApiError<Code extends string>(
   error: unknown,
-  code?: Code,
+  code: Code,
 ): error is ApiError & { readonly code: Code };
 export function isApiError(error: unknown, code?: string): error is ApiError {
   return ApiError.isInstance(error) && (code === undefined || error.code === code);

@@ -29,7 +29,7 @@ export type {
   CreatedAgent,
   ListAgentsQuery,
 } from "./resources/agents.ts";
-export type { ArtifactDownload, DownloadOptions } from "./resources/artifact-download.ts";
+export type { ArtifactDownload, ArtifactPosition, DownloadOptions } from "./resources/artifact-download.ts";
 export type { Artifacts } from "./resources/artifacts.ts";
 export type { Models } from "./resources/models.ts";
 export type { PromptOptions, PromptResult } from "./resources/prompt.ts";

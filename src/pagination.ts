@@ -14,6 +14,8 @@ export interface Page<T> {
 export interface PageSource<T, Extra> {
   /** Asks for the page at `cursor`; without one, for the first. */
   fetch(cursor: string | undefined): Promise<WithResponse<object>>;
+  /** Where the walk begins, when the caller says so. */
+  from?: string | undefined;
   path: string;
   itemsKey: string;
   /** Absent where the list has no pages. */
@@ -36,7 +38,7 @@ export class PagePromise<T, Extra = unknown> extends ApiPromise<Page<T> & Extra>
 
   /** @internal */
   constructor(source: PageSource<T, Extra>) {
-    super(() => loadPage(source, undefined, new Set()));
+    super(() => loadPage(source, undefined, new Set(source.from === undefined ? [] : [source.from])));
     this.#identity = source.identity;
   }
 

@@ -12,8 +12,11 @@ export interface RunRef {
 
 /** A durable agent: one conversation and workspace, over many runs. */
 export type Agent = Schemas["Agent"];
-/** An agent as lists give it: its identity only; `agents.get()` loads the rest. */
-export type AgentSummary = Schemas["AgentSummary"];
+/**
+ * An agent as lists give it: its identity only; `agents.get()` loads the rest. Repositories have been seen here, too,
+ * but nobody promises them.
+ */
+export type AgentSummary = Omit<Schemas["AgentSummary"], "repos">;
 /** ACTIVE, IDLE or ARCHIVED: whether the agent's machine must stay up. It says nothing about a run. */
 export type AgentStatus = Schemas["AgentStatus"];
 /** Where an agent runs: in Cursor's cloud, on a pool, on a machine of yours. */

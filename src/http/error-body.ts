@@ -31,9 +31,9 @@ export function readErrorBody(body: string): ErrorDetails {
     if (title !== undefined) return pick({ code: code(json), message: text(json["message"]) ?? title });
     return fields(json, json);
   }
-  const plain = text(typeof json === "string" ? json : body);
-  // Markup is for browsers, and JSON of another shape than the API's says nothing to a person.
-  const readable = plain !== undefined && plain.length <= longestPlainText && !/[<{[]/.test(plain);
+  const plain = text(json === undefined ? body : json);
+  // Markup is for browsers, and broken JSON says nothing to a person.
+  const readable = plain !== undefined && plain.length <= longestPlainText && !/^\{|</.test(plain);
   return readable ? { message: plain } : {};
 }
 

@@ -18,8 +18,16 @@ export type RetryPolicy = "safe" | "guarded" | "unsafe";
 
 const transientStatus = new Set([408, 429, 500, 502, 503, 504]);
 
+const unsent = new WeakSet<object>();
+
+/** Notes that an attempt failed before its request left: by a slow key function or middleware, not by the server. */
+export function markUnsent(error: unknown): void {
+  if (typeof error === "object" && error !== null) unsent.add(error);
+}
+
 /** Whether the server may have carried out a request that failed so. A 4xx is a refusal, and so is a redirect. */
 export function isAmbiguous(error: unknown): boolean {
+  if (typeof error === "object" && error !== null && unsent.has(error)) return false;
   if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) return true;
   if (!ApiError.isInstance(error)) return false;
   if (error.status < 300) return true; // it answered success, but what it said can't be read
@@ -84,6 +92,8 @@ export async function withRetries<T>(options: RetryOptions, attempt: () => Promi
   }
 }
 
+const httpDate = /^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/;
+
 /**
  * Milliseconds asked for by `Retry-After`: seconds, or an HTTP date, which is read against the answer's own `Date`
  * since clocks differ. Undefined when absent or unreadable.
@@ -92,7 +102,8 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get("retry-after")?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const at = Date.parse(value);
+  // Date.parse takes nearly anything ("-5", "in 5 minutes") for a date of some year.
+  const at = httpDate.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const date = Date.parse(headers.get("date") ?? "");
   return Math.max(0, at - (Number.isNaN(date) ? now : date));

@@ -15,7 +15,7 @@ import { discard, readText } from "./body.ts";
 import { readErrorBody } from "./error-body.ts";
 import { isNetworkFailure } from "./network-failure.ts";
 import { base64, Redactor } from "./redact.ts";
-import { isAmbiguous, type RetryPolicy, retryAfter, withRetries } from "./retry.ts";
+import { isAmbiguous, markUnsent, type RetryPolicy, retryAfter, withRetries } from "./retry.ts";
 
 const defaultTimeout = 60_000;
 /** An error body is read this far; more says nothing more. */
@@ -165,7 +165,9 @@ export class Transport {
     try {
       return await orAbort(operation(this.#client, attempt), connection.signal);
     } catch (error) {
-      throw this.#failure(error, connection);
+      const failure = this.#failure(error, connection);
+      if (!connection.isSent) markUnsent(failure);
+      throw failure;
     }
   }
 
@@ -178,6 +180,9 @@ export class Transport {
     // A middleware may send a request elsewhere; the key doesn't go along.
     if (url.origin === this.settings.origin)
       request.headers.set("authorization", await this.#authorization());
+    // Middleware and a key function take their time; what was given up meanwhile isn't sent.
+    connection.signal.throwIfAborted();
+    connection.isSent = true;
     let response: Response;
     try {
       const pending = Promise.resolve(this.settings.fetch(request));
@@ -265,7 +270,8 @@ export class Transport {
       path,
       code,
       requestId: requestIdOf(response),
-      body: this.redactor.text(text).slice(0, errorBodyKept),
+      // The beginning of a real answer may hold a worker's token or a signed address; a page from elsewhere doesn't.
+      body: /^\s*([{["]|$)/.test(text) ? undefined : this.redactor.text(text).slice(0, errorBodyKept),
     });
   }
 
@@ -319,6 +325,7 @@ export class Transport {
       timeout,
       phase: "connect",
       timedOut: false,
+      isSent: false,
       method: "request",
       path: "",
       abort: () => controller.abort(),
@@ -335,6 +342,7 @@ interface Connection {
   readonly timeout: number;
   phase: "connect" | "body";
   timedOut: boolean;
+  isSent: boolean;
   method: string;
   path: string;
   target?: URL;

@@ -159,6 +159,7 @@ export class Agents {
    */
   list(query?: ListAgentsQuery, options: RequestOptions = {}): PagePromise<AgentSummary> {
     return new PagePromise<AgentSummary>({
+      from: query?.cursor,
       path: "/v1/agents",
       itemsKey: "items",
       cursorKey: "nextCursor",
@@ -167,7 +168,7 @@ export class Agents {
         this.#transport.run(
           (client, init) =>
             client.GET("/v1/agents", {
-              params: { query: toQuery({ ...query, ...(cursor === undefined ? {} : { cursor }) }) },
+              params: { query: { ...toQuery(query), ...(cursor === undefined ? {} : { cursor }) } },
               ...init,
             }),
           {},

@@ -73,8 +73,16 @@ export function withExtra<Body extends object>(
   if (typeof extraBody !== "object" || extraBody === null) {
     throw new ArgumentError("extraBody", `expected an object, got ${describe(extraBody)}`);
   }
+  for (const key of Object.keys(extraBody)) {
+    // What has a parameter of its own is checked and guarded there: an id smuggled in here would be nobody's.
+    if (key in body || parameters.has(key)) {
+      throw new ArgumentError(`extraBody.${key}`, "has a parameter of its own: set it there");
+    }
+  }
   return { ...body, ...extraBody };
 }
+
+const parameters = new Set(["prompt", "agentId", "envVars", "env", "repos"]);
 
 /** A query without the entries that were left out, null included: neither is a value for this API. */
 export function toQuery<Query extends object>(query: Query | undefined): Given<Query> {

@@ -137,6 +137,7 @@ export class Runs {
    */
   list(agentId: string, query?: ListRunsQuery, options: RequestOptions = {}): PagePromise<RunSummary> {
     return new PagePromise<RunSummary>({
+      from: query?.cursor,
       path: "/v1/agents/{id}/runs",
       itemsKey: "items",
       cursorKey: "nextCursor",
@@ -147,7 +148,7 @@ export class Runs {
             client.GET("/v1/agents/{id}/runs", {
               params: {
                 path: { id: segment("agentId", agentId) },
-                query: toQuery({ ...query, ...(cursor === undefined ? {} : { cursor }) }),
+                query: { ...toQuery(query), ...(cursor === undefined ? {} : { cursor }) },
               },
               ...init,
             }),
@@ -193,9 +194,10 @@ export class Runs {
    *   if (event.type === "assistant") process.stdout.write(event.data.text);
    * }
    */
-  stream(ref: RunRef, options?: RunStreamOptions, requestOptions: RequestOptions = {}): RunStream {
+  stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
     const checked = checkRef(ref);
-    return new RunStreamHandle(checked, this.#source(checked, requestOptions), options);
+    const signal = options?.signal ?? requestOptions.signal;
+    return new RunStreamHandle(checked, this.#source(checked, requestOptions), { ...options, signal });
   }
 
   /**

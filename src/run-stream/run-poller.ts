@@ -1,4 +1,4 @@
-import { type Clock, orAbort, sleep } from "../clock.ts";
+import { type Clock, follow, orAbort, sleep } from "../clock.ts";
 import { ApiError, ConnectionError, TimeoutError } from "../errors.ts";
 import { isRetryable } from "../http/retry.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
@@ -44,7 +44,10 @@ export class RunPoller {
   /** The run once it is over. Asks at once, then after 5 s, growing to 15 s. `onRun` sees every answer. */
   async untilTerminal(
     ref: RunRef,
-    { signal, onRun = () => {} }: { signal?: AbortSignal | undefined; onRun?: (run: Run) => void } = {},
+    {
+      signal,
+      onRun = () => {},
+    }: { signal?: AbortSignal | undefined; onRun?: ((run: Run) => void) | undefined } = {},
   ): Promise<Run> {
     const key = keyOf(ref);
     const first = await this.ask(ref, signal).catch((error: unknown) => {
@@ -55,11 +58,21 @@ export class RunPoller {
       if (isTerminalStatus(first.status)) return first;
     }
     const watchers = this.#watchers.get(key) ?? new Set();
-    this.#watchers.set(key, watchers.add(onRun));
+    const own = follow(signal);
+    // A callback that throws ends the wait of its owner, not everyone's.
+    const watcher = (run: Run) => {
+      try {
+        onRun(run);
+      } catch (error) {
+        own.abort(error);
+      }
+    };
+    this.#watchers.set(key, watchers.add(watcher));
     try {
-      return await join(this.#loops, key, signal, (shared) => this.#loop(ref, shared));
+      return await join(this.#loops, key, own.signal, (shared) => this.#loop(ref, shared));
     } finally {
-      watchers.delete(onRun);
+      own.release();
+      watchers.delete(watcher);
       if (watchers.size === 0) this.#watchers.delete(key);
     }
   }

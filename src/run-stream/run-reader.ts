@@ -28,6 +28,8 @@ export interface StreamSource {
   /** Opens the stream at a position; rejects unless the answer is a success. */
   open(lastEventId: string | undefined, signal: AbortSignal): Promise<{ response: Response; close(): void }>;
   poller: RunPoller;
+  /** Sees each run that is read on the way. */
+  onRun?: (run: Run) => void;
   clock: Clock;
   random: () => number;
 }
@@ -75,6 +77,7 @@ export class RunReader {
   #synthesized: RunEvent[] = [];
   #controller: ReturnType<typeof follow> | undefined;
   #pulling: Promise<Next> | undefined;
+  #leaves = 0;
   /** Why the current connection is of no more use; acted upon when its frames are used up. */
   #drop: { reason: unknown; ask?: boolean } | undefined;
   #tries = 0;
@@ -82,6 +85,8 @@ export class RunReader {
   #status: string | undefined;
   #lastError: string | undefined;
   #ended: "result" | "done" | undefined;
+  /** From the first wait for `done` on: a server that goes on talking must not hold its reader. */
+  #doneBy: number | undefined;
   #expired: boolean;
   #failure: { error: unknown } | undefined;
 
@@ -113,7 +118,12 @@ export class RunReader {
   }
 
   next(): Promise<Next> {
-    if (this.#pulling) return this.#pulling.then(() => this.next());
+    if (this.#pulling) {
+      const leaves = this.#leaves;
+      return this.#pulling.then(() =>
+        this.#leaves === leaves ? this.next() : { done: true, value: undefined },
+      );
+    }
     const event = this.#take();
     if (event) return Promise.resolve({ done: false, value: event });
     const pulling = this.#pull().finally(() => {
@@ -125,12 +135,14 @@ export class RunReader {
 
   /** Closes the connection; a pending `next()` ends. The reading can be taken up again with `next()`. */
   leave(): void {
+    this.#leaves++;
     this.#controller?.abort(left);
     this.#disconnect();
   }
 
   /** The slow path of `next`: until there is an event, the end, or a failure. */
   async #pull(): Promise<Next> {
+    const leaves = this.#leaves;
     try {
       while (true) {
         const event = this.#take();
@@ -142,10 +154,12 @@ export class RunReader {
         }
         this.#signal().throwIfAborted();
         await this.#advance();
+        // What arrived in the very moment of leaving is for the next connection to bring again.
+        if (this.#leaves !== leaves) throw left;
       }
     } catch (error) {
-      if (error === left) return { done: true, value: undefined };
       this.#disconnect();
+      if (error === left) return { done: true, value: undefined };
       // A caller's abort is repeated at every further pull, too: an aborted reading never looks like a finished one.
       this.#failure ??= { error: about(error, this.#ref) };
       throw this.#failure.error;
@@ -154,10 +168,12 @@ export class RunReader {
 
   async #advance(): Promise<void> {
     if (this.#ended === "result") return this.#awaitDone();
-    if (this.#expired)
-      return this.#settle(await this.#source.poller.untilTerminal(this.#ref, { signal: this.#signal() }));
+    if (this.#expired) {
+      const { poller, onRun } = this.#source;
+      return this.#settle(await poller.untilTerminal(this.#ref, { signal: this.#signal(), onRun }));
+    }
     if (this.#drop) return this.#recover(this.#drop);
-    if (this.#connection) return this.#fill(this.#options.idleTimeout);
+    if (this.#connection) return this.#fill();
     return this.#connect();
   }
 
@@ -211,11 +227,11 @@ export class RunReader {
   }
 
   /** Reads the next chunk of frames; a connection that ends or fails is a drop. */
-  async #fill(idleMs: number): Promise<void> {
+  async #fill(until?: number): Promise<void> {
     const connection = this.#connection;
     if (!connection) return;
     try {
-      const frames = await connection.frames.read(idleMs);
+      const frames = await connection.frames.read(this.#options.idleTimeout, until);
       if (frames) {
         this.#frames = frames;
         this.#index = 0;
@@ -335,13 +351,16 @@ export class RunReader {
 
   /** A look at the run. What can't be read says nothing, unless it says that we may not. */
   async #askOnce(): Promise<Run | undefined> {
+    let run: Run;
     try {
-      return await this.#source.poller.ask(this.#ref, this.#signal());
+      run = await this.#source.poller.ask(this.#ref, this.#signal());
     } catch (error) {
       this.#rethrowAbort(error);
       if (ApiError.isInstance(error) && [401, 403, 404].includes(error.status)) throw error;
       return undefined;
     }
+    this.#source.onRun?.(run);
+    return run;
   }
 
   /** The stream is gone, the outcome isn't: it is delivered as the events that the stream owes. */
@@ -363,7 +382,8 @@ export class RunReader {
 
   /** The result is here: `done` should follow at once, and if it doesn't, it makes no difference. */
   async #awaitDone(): Promise<void> {
-    if (this.#connection && !this.#drop) await this.#fill(doneGrace);
+    this.#doneBy ??= this.#source.clock.now() + doneGrace;
+    if (this.#connection && !this.#drop) await this.#fill(this.#doneBy);
     if (this.#connection && !this.#drop) return;
     this.#drop = undefined;
     this.#disconnect();

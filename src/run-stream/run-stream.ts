@@ -1,3 +1,4 @@
+import { follow } from "../clock.ts";
 import { ArgumentError, describe, StreamError } from "../errors.ts";
 import { checkCount, checkSignal, checkTimeout } from "../options.ts";
 import { type GitInfo, isTerminalStatus, type RunRef, type RunStatus } from "../types.ts";
@@ -142,7 +143,7 @@ export class RunStreamHandle implements RunStream {
     const end = { done: true, value: undefined } as const;
     let isLeft = false;
     return {
-      next: () => (isLeft ? Promise.resolve(end) : session.next()),
+      next: () => (isLeft || this.#closed ? Promise.resolve(end) : session.next()),
       return: async () => {
         isLeft = true;
         session.leave();
@@ -245,19 +246,20 @@ export class RunStreamHandle implements RunStream {
 
   /** Waits for a reader to make a difference, but not for ever: its loop may be waiting for us. */
   async #beside(session: Session, round: number): Promise<Outcome | undefined> {
-    const pause = new AbortController();
+    const pause = follow(this.#options.signal);
     const change = new Promise<"change">((resolve) => {
       this.#changed = () => resolve("change");
     });
     const { poller } = this.#source;
     try {
       const pausing = poller.pause(round, pause.signal).then(() => "pause" as const);
-      pausing.catch(() => {});
+      pausing.catch(() => {}); // ended by a change, or seen by the race
       if ((await Promise.race([change, pausing])) === "change" || !session.active) return undefined;
       const run = await poller.ask(this.ref, this.#options.signal).catch(() => undefined);
       this.#options.signal?.throwIfAborted();
       return run && isTerminalStatus(run.status) ? outcomeOf(run) : undefined;
     } finally {
+      pause.release();
       pause.abort();
       this.#changed = () => {};
     }

@@ -49,18 +49,18 @@ async function untilOver(
   signal: AbortSignal,
   onStatus: (status: RunStatus) => void,
 ): Promise<TerminalRun> {
-  const outcome = await readOutcome(ref, source, signal, onStatus);
-  const run = outcome
-    ? await source.poller.ask(ref, signal)
-    : await source.poller.untilTerminal(ref, { signal, onRun: ({ status }) => onStatus(status) });
-  // A result that the stream delivered is final, though Get A Run may be a moment behind.
-  const settled = outcome && isTerminalStatus(outcome.status) ? withOutcome(run, outcome) : run;
+  let seen: Run | undefined;
+  const onRun = (run: Run) => {
+    seen = run;
+    onStatus(run.status);
+  };
+  const polled = () => source.poller.untilTerminal(ref, { signal, onRun });
+  const outcome = await readOutcome(ref, { ...source, onRun }, signal, onStatus);
+  if (!outcome || !isTerminalStatus(outcome.status)) return toTerminalRun(await polled());
+  if (outcome.source === "run" && seen) return toTerminalRun(seen);
+  // A result that the stream delivered is final, though Get A Run may be a moment behind, or out of reach.
+  const settled = withOutcome(await source.poller.ask(ref, signal).catch(polled), outcome);
   onStatus(settled.status);
-  if (!isTerminalStatus(settled.status)) {
-    return toTerminalRun(
-      await source.poller.untilTerminal(ref, { signal, onRun: ({ status }) => onStatus(status) }),
-    );
-  }
   return toTerminalRun(settled);
 }
 

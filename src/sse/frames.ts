@@ -43,11 +43,12 @@ export class FrameReader {
 
   /**
    * The frames of the next chunk that ends one or more, or undefined at the end of the body.
-   * @throws IdleError after `idleMs` without a byte, FrameTooLargeError, the signal's reason, or what the body fails with
+   * @throws IdleError after `idleMs` without a byte, or at the time `until` whatever came; FrameTooLargeError, the
+   * signal's reason, or what the body fails with
    */
-  async read(idleMs: number): Promise<Frame[] | undefined> {
+  async read(idleMs: number, until = Number.POSITIVE_INFINITY): Promise<Frame[] | undefined> {
     while (true) {
-      const { done, value } = await this.#chunk(idleMs);
+      const { done, value } = await this.#chunk(Math.min(idleMs, until - this.#options.clock.now()));
       if (done) return this.#end();
       const text = this.#decoder.decode(value, { stream: true });
       if (text !== "") {

@@ -28,19 +28,42 @@ const left: Record<RunStreamInclude, (name: string) => boolean> = {
   all: () => false,
 };
 
-/** What a recording says, read without the client: every frame of the mode, each status once. */
+const known = [
+  "status",
+  "assistant",
+  "thinking",
+  "tool_call",
+  "interaction_update",
+  "heartbeat",
+  "result",
+  "error",
+  "done",
+];
+
+/** What a recording says, read without the client: every frame of the mode, each status once, the odd ones as what they are. */
 function told(text: string, include: RunStreamInclude): unknown[] {
   let status: unknown;
-  return parseFrames(text).flatMap(({ id, event = "message", data }) => {
-    const payload: unknown = JSON.parse(data);
+  return parseFrames(text).flatMap<unknown>(({ id, event = "message", data: raw }) => {
     if (left[include](event)) return [];
+    const around = id === undefined ? {} : { id };
+    const payload = parse(raw);
+    if (payload === undefined) return [{ type: "invalid", name: event, ...around, raw }];
+    if (!known.includes(event)) return [{ type: "unknown", name: event, ...around, data: payload }];
     if (event === "status") {
       const { status: next } = payload as { status: unknown };
       if (next === status) return [];
       status = next;
     }
-    return [{ type: event, ...(id === undefined ? {} : { id }), data: payload }];
+    return [{ type: event, ...around, data: payload }];
   });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 async function play(recording: string, include: RunStreamInclude, ending?: string) {

@@ -1,0 +1,142 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { join, posix } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+
+// The house rules of src/: who may import whom (downward only), and what is used nowhere.
+
+const base = ["types", "errors", "clock", "uuid", "options", "api-promise"];
+const middle = [...base, "pagination", "http", "sse", "run-stream"];
+const subpath = ["index"];
+
+/** What each area of src/ may import, beside itself. An area is a folder, or a file at the top. */
+const mayImport: Record<string, string[]> = {
+  types: ["generated"],
+  errors: ["types"],
+  clock: [],
+  uuid: ["errors"],
+  "api-promise": [],
+  options: ["errors", "clock"],
+  pagination: base,
+  http: [...base, "generated"],
+  sse: [...base, "http"],
+  "run-stream": [...base, "pagination", "http", "sse"],
+  resources: middle,
+  fleet: [...middle, "resources"],
+  cursor: [...middle, "resources", "fleet"],
+  index: [...middle, "resources", "fleet", "cursor"],
+  node: subpath,
+  serve: subpath,
+  "ai-sdk": subpath,
+  store: subpath,
+  react: [...subpath, "store"],
+  cli: [...subpath, "node"],
+  // An independent second reading of the contract: nothing of the client.
+  emulator: ["generated"],
+};
+
+/** The packages that each area may import; the core lives on three. */
+const packages: Record<string, string[]> = {
+  http: ["openapi-fetch", "p-retry"],
+  options: ["openapi-fetch"],
+  sse: ["eventsource-parser"],
+  react: ["react"],
+  emulator: ["zod/mini", "msw"],
+};
+
+const hasNodeBuiltIns = (path: string) => /^(node|cli)\/|^emulator\/node-listener\.ts$/.test(path);
+const mayUse: Record<string, (path: string) => boolean> = {
+  console: (path) => path.startsWith("cli/"),
+  process: (path) => path === "options.ts" || /^(node|cli)\//.test(path),
+  Buffer: hasNodeBuiltIns,
+};
+
+/** Every rule that a file of src/ breaks; `path` is relative to src/. */
+function problemsOf(path: string, text: string): string[] {
+  const area = path.split("/")[0]!.replace(/\.tsx?$/, "");
+  const allowed = mayImport[area];
+  if (!allowed) return [`${path}: the rules don't know the area "${area}"`];
+  const problems = ts.preProcessFile(text, true, true).importedFiles.flatMap(({ fileName: target }) => {
+    if (target.startsWith("node:") || builtinModules.includes(target)) {
+      return hasNodeBuiltIns(path) ? [] : [`${path} imports the Node built-in ${target}`];
+    }
+    if (!target.startsWith(".")) {
+      return packages[area]?.includes(target) ? [] : [`${path} imports the package ${target}`];
+    }
+    const resolved = posix.join("src", posix.dirname(path), target);
+    const to = resolved.split("/")[resolved.startsWith("src/") ? 1 : 0]!.replace(/\.tsx?$/, "");
+    return to === area || allowed.includes(to) ? [] : [`${path} imports ${to}`];
+  });
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+  const visit = (node: ts.Node): void => {
+    const isAccess = ts.isPropertyAccessExpression(node.parent) || ts.isPropertyAssignment(node.parent);
+    const isProperty = isAccess && node.parent.name === node;
+    const isGlobal = !isProperty || node.parent.getText().startsWith("globalThis.");
+    if (ts.isIdentifier(node) && isGlobal && mayUse[node.text]?.(path) === false) {
+      problems.push(`${path} uses ${node.text}`);
+    }
+    node.forEachChild(visit);
+  };
+  source.forEachChild(visit);
+  return problems;
+}
+
+const src = new URL("../src/", import.meta.url).pathname;
+const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => /\.tsx?$/.test(path));
+
+describe("src/", () => {
+  it("is all there", () => {
+    expect(files.length).toBeGreaterThan(40);
+  });
+
+  it.each(files)("%s keeps the rules", (path) => {
+    expect(problemsOf(path.replaceAll("\\", "/"), readFileSync(join(src, path), "utf8"))).toEqual([]);
+  });
+});
+
+describe("a file that breaks a rule is found out", () => {
+  it.each([
+    ["errors.ts", 'import { Cursor } from "./cursor.ts";', "errors.ts imports cursor"],
+    [
+      "http/path.ts",
+      'import type { Agents } from "../resources/agents.ts";',
+      "http/path.ts imports resources",
+    ],
+    [
+      "sse/frames.ts",
+      'export { RunReader } from "../run-stream/run-reader.ts";',
+      "sse/frames.ts imports run-stream",
+    ],
+    [
+      "run-stream/x.ts",
+      'const x = await import("../resources/runs.ts");',
+      "run-stream/x.ts imports resources",
+    ],
+    [
+      "resources/x.ts",
+      'import type { paths } from "../../generated/openapi.ts";',
+      "resources/x.ts imports generated",
+    ],
+    ["emulator/x.ts", 'import { sleep } from "../clock.ts";', "emulator/x.ts imports clock"],
+    ["emulator/x.ts", 'export type { Run } from "../types.ts";', "emulator/x.ts imports types"],
+    ["serve/x.ts", 'import { Transport } from "../http/transport.ts";', "serve/x.ts imports http"],
+    ["http/x.ts", 'import { Buffer } from "node:buffer";', "http/x.ts imports the Node built-in node:buffer"],
+    ["emulator/x.ts", 'import fs from "fs";', "emulator/x.ts imports the Node built-in fs"],
+    ["resources/x.ts", 'import ky from "ky";', "resources/x.ts imports the package ky"],
+    ["run-stream/x.ts", 'console.log("here");', "run-stream/x.ts uses console"],
+    ["http/x.ts", "const key = globalThis.process.env.KEY;", "http/x.ts uses process"],
+    ["newcomer/x.ts", "", 'newcomer/x.ts: the rules don\'t know the area "newcomer"'],
+  ])("%s: %s", (path, text, problem) => {
+    expect(problemsOf(path, text)).toContain(problem);
+  });
+
+  it.each([
+    ["http/x.ts", '// console.log(process.env)\nimport pRetry from "p-retry";'],
+    ["resources/x.ts", 'import { Frame } from "../sse/frames.ts";\nimport { toQuery } from "./params.ts";'],
+    ["emulator/node-listener.ts", 'import { createServer } from "node:http";'],
+    ["serve/x.ts", 'import type { Cursor } from "../index.ts";\nconst options = { process: 1 }.process;'],
+  ])("and one that doesn't isn't: %s", (path, text) => {
+    expect(problemsOf(path, text)).toEqual([]);
+  });
+});

@@ -1,0 +1,237 @@
+import { describe, expect, it } from "vitest";
+import {
+  type Answer,
+  agent,
+  agentId,
+  bodyOf,
+  broken,
+  fake,
+  refuse,
+  reply,
+  run,
+  type Seen,
+  silent,
+} from "../support/api-server.ts";
+
+const conflict = refuse(409, "agent_id_conflict");
+const json = { "content-type": "application/json" };
+const created = (id: string) => ({ agent: { ...agent, id }, run: { ...run, agentId: id } });
+
+/** A server that makes agents, and says so only when `tell` lets it: otherwise the answer is lost. */
+function agentsServer(tell: (create: number) => Answer | undefined) {
+  const made = new Set<string>();
+  let creates = 0;
+  const answer: Answer = (request) => {
+    const [, , , id = "", kind] = request.url.pathname.split("/");
+    if (request.method === "GET" && kind === "runs") return reply(200, { ...run, agentId: id })(request);
+    if (request.method === "GET") {
+      return (made.has(id) ? reply(200, { ...agent, id }) : refuse(404, "agent_not_found"))(request);
+    }
+    const wanted: string = request.json.agentId ?? `bc-minted-by-the-server-${made.size}`;
+    const lost = tell(++creates);
+    const isNew = !made.has(wanted);
+    made.add(wanted);
+    return (lost ?? (isNew ? reply(201, created(wanted)) : conflict))(request);
+  };
+  return { answer, made };
+}
+
+const lost: [string, Answer][] = [
+  ["before the headers, by a reset", broken()],
+  ["before the headers, by silence", silent],
+  ["in the headers: a gateway's 504", reply(504, "<html>", { "content-type": "text/html" })],
+  ["in the headers: a 500", reply(500)],
+  [
+    "after the headers, by a cut",
+    () => new Response(bodyOf(['{"agent":'], "cut"), { status: 201, headers: json }),
+  ],
+  [
+    "after the headers, by silence",
+    () => new Response(bodyOf(["{"], "open"), { status: 201, headers: json }),
+  ],
+  ["after the headers: an empty 201", reply(201, "")],
+  ["after the headers: a 200 page", reply(200, "<html>", { "content-type": "text/html" })],
+];
+const creates = (requests: Seen[]) => requests.filter(({ method }) => method === "POST");
+
+describe("a create whose answer was lost", () => {
+  it.each(lost)("%s: ends in the agent it made, and in no twin", async (_, answer) => {
+    const server = agentsServer((create) => (create === 1 ? answer : undefined));
+    const { cursor, requests, run: pass } = fake(server.answer);
+    const result = await pass(cursor.agents.create({ prompt: "x" }));
+    const [first, second] = creates(requests);
+    expect(first!.json.agentId).toMatch(
+      /^bc-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    expect(second!.text).toBe(first!.text);
+    expect([result.agent.id, result.run.agentId]).toEqual([first!.json.agentId, first!.json.agentId]);
+    expect([...server.made]).toEqual([result.agent.id]);
+    expect("adopted" in result).toBe(false);
+  });
+
+  it.each(lost)("%s, each time: an unknown outcome that names the id", async (_, answer) => {
+    const server = agentsServer(() => answer);
+    const { cursor, requests, fails } = fake(server.answer);
+    const error = await fails(cursor.agents.create({ prompt: "x" }));
+    expect(error).toMatchObject({ outcome: "unknown", agentId: requests[0]!.json.agentId });
+    expect([requests.length, server.made.size]).toEqual([3, 1]);
+  });
+
+  it.each(lost)("%s, with secrets: never repeated, an unknown outcome", async (_, answer) => {
+    const server = agentsServer(() => answer);
+    const { cursor, requests, fails } = fake(server.answer);
+    const error = await fails(cursor.agents.create({ prompt: "x", envVars: { TOKEN: "t" } }));
+    expect([error.outcome, error.agentId, requests.length]).toEqual(["unknown", undefined, 1]);
+    expect(requests[0]!.json).toEqual({ prompt: { text: "x" }, envVars: { TOKEN: "t" } });
+  });
+
+  it.each(lost)("%s, with the caller's id: a conflict whose outcome is unknown", async (_, answer) => {
+    const server = agentsServer((create) => (create === 1 ? answer : undefined));
+    const { cursor, fails } = fake(server.answer);
+    const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
+    expect(error).toMatchObject({ code: "agent_id_conflict", outcome: "unknown", agentId });
+  });
+
+  it.each(lost)("%s, with the caller's id and adopt: the agent", async (_, answer) => {
+    const server = agentsServer((create) => (create === 1 ? answer : undefined));
+    const { cursor, run: pass } = fake(server.answer);
+    const result = await pass(cursor.agents.create({ prompt: "x", agentId }, { onConflict: "adopt" }));
+    expect(result).toEqual({ ...created(agentId), adopted: true });
+  });
+
+  it("whose agent can't be read in the end stays unknown, with the id", async () => {
+    const { cursor, requests, fails } = fake([broken(), conflict, refuse(403, "role_forbidden")]);
+    const error = await fails(cursor.agents.create({ prompt: "x" }));
+    expect(error).toMatchObject({
+      code: "role_forbidden",
+      outcome: "unknown",
+      agentId: requests[0]!.json.agentId,
+    });
+  });
+
+  it("is not repeated with maxRetries 0", async () => {
+    const { cursor, requests, fails } = fake(broken(), { maxRetries: 0 });
+    expect((await fails(cursor.agents.create({ prompt: "x" }))).outcome).toBe("unknown");
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe("a create that is refused", () => {
+  it.each([
+    ["agent_busy", refuse(409, "agent_busy"), "agent_busy"],
+    ["no code at all", reply(409, { error: "Conflict" }), undefined],
+  ])("with a 409 of %s is just that, whatever onConflict says", async (_, answer, code) => {
+    for (const onConflict of ["throw", "adopt"] as const) {
+      const { cursor, requests, fails } = fake([answer]);
+      const error = await fails(cursor.agents.create({ prompt: "x", agentId }, { onConflict }));
+      expect([error.status, error.code, error.outcome, requests.length]).toEqual([409, code, undefined, 1]);
+    }
+  });
+
+  it("because the caller's id is taken is a known outcome", async () => {
+    const { cursor, requests, fails } = fake([conflict]);
+    const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
+    expect([error.code, error.agentId, error.outcome]).toEqual(["agent_id_conflict", agentId, undefined]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("because the caller's id is taken gives what exists, when asked to adopt", async () => {
+    const { cursor, requests } = fake([conflict, reply(200, agent), reply(200, run)]);
+    const result = await cursor.agents.create({ prompt: "x", agentId }, { onConflict: "adopt" });
+    expect(result).toEqual({ agent, run, adopted: true });
+    expect(requests.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      "POST /v1/agents",
+      `GET /v1/agents/${agentId}`,
+      `GET /v1/agents/${agentId}/runs/${run.id}`,
+    ]);
+  });
+
+  it.each([
+    [400, { "retry-after": "1" }],
+    [429, { "retry-after": "1" }],
+  ])("for its usage limit (%i) is refused once", async (status, headers) => {
+    for (const params of [{ prompt: "x" }, { prompt: "x", envVars: { A: "1" } }]) {
+      const { cursor, requests, fails } = fake(refuse(status, "usage_limit_exceeded", headers));
+      const error = await fails(cursor.agents.create(params));
+      expect([error.code, error.outcome, requests.length]).toEqual(["usage_limit_exceeded", undefined, 1]);
+    }
+  });
+
+  it("after a 429 is no riddle: a conflict then is somebody else's agent", async () => {
+    const { cursor, fails } = fake([refuse(429, "rate_limit_exceeded"), conflict]);
+    const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
+    expect([error.code, error.outcome]).toEqual(["agent_id_conflict", undefined]);
+  });
+});
+
+it("two creates with one id, the first aborted: one agent, for whoever adopts", async () => {
+  const server = agentsServer(() => undefined);
+  const { cursor, run: pass, fails } = fake(server.answer);
+  const controller = new AbortController();
+  const first = fails(cursor.agents.create({ prompt: "x", agentId }, { signal: controller.signal }));
+  const adopted = cursor.agents.create({ prompt: "x", agentId }, { onConflict: "adopt" });
+  const second = cursor.agents.create({ prompt: "x", agentId });
+  const third = fails(second);
+  controller.abort("unmounted");
+  expect(await first).toBe("unmounted");
+  expect((await pass(adopted)).agent.id).toBe(agentId);
+  expect((await third).code).toBe("agent_id_conflict");
+  expect([...server.made]).toEqual([agentId]);
+});
+
+describe("the body of a create", () => {
+  it("has what was set, and nothing else", async () => {
+    const { cursor, requests } = fake(reply(201, created(agentId)));
+    const options = {
+      signal: new AbortController().signal,
+      timeout: 9,
+      maxRetries: 1,
+      onConflict: "throw" as const,
+    };
+    await cursor.agents.create(
+      { prompt: "x", agentId, name: undefined as never, model: undefined as never },
+      options,
+    );
+    expect(JSON.parse(requests[0]!.text)).toEqual({ prompt: { text: "x" }, agentId });
+    await cursor.runs.create(agentId, { prompt: { text: "x" } }, { ...options, whenBusy: "throw" } as never);
+    expect(JSON.parse(requests[1]!.text)).toEqual({ prompt: { text: "x" } });
+  });
+
+  it("keeps false, 0 and the empty string: they are values", async () => {
+    const { cursor, requests } = fake(reply(201, created(agentId)));
+    await cursor.agents.create({
+      prompt: "x",
+      agentId,
+      autoCreatePR: false,
+      workOnCurrentBranch: false,
+      name: "",
+    });
+    expect(requests[0]!.json).toMatchObject({ autoCreatePR: false, workOnCurrentBranch: false, name: "" });
+  });
+
+  it("takes what this version doesn't know from extraBody", async () => {
+    const { cursor, requests } = fake(reply(201, { ...created(agentId) }));
+    await cursor.agents.create({ prompt: "x", agentId }, { extraBody: { metadata: { team: "a" } } });
+    await cursor.runs.create(agentId, { prompt: "x" }, { extraBody: { priority: 0 } });
+    expect(requests[0]!.json).toEqual({ prompt: { text: "x" }, agentId, metadata: { team: "a" } });
+    expect(requests[1]!.json).toEqual({ prompt: { text: "x" }, priority: 0 });
+  });
+
+  it.each([
+    [{ agentId: "bc-x" }, "extraBody.agentId"],
+    [{ envVars: {} }, "extraBody.envVars"],
+    [{ prompt: { text: "y" } }, "extraBody.prompt"],
+    [{ name: "b" }, "extraBody.name"],
+  ])("refuses %j in extraBody: it has a parameter, with its guards", async (extraBody, argument) => {
+    const { cursor, requests } = fake(reply(201, created(agentId)));
+    const call = cursor.agents.create({ prompt: "x", name: "a" }, { extraBody });
+    await expect(call).rejects.toMatchObject({ kind: "argument", argument });
+    expect(requests).toEqual([]);
+  });
+
+  it("leaves the caller's object as it is", async () => {
+    const params = Object.freeze({ prompt: "x", repos: Object.freeze([]) });
+    await fake(reply(201, created(agentId))).cursor.agents.create(params as never);
+    expect(params).toEqual({ prompt: "x", repos: [] });
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { type Answer, failure, fake, refuse, reply } from "../support/api-server.ts";
+
+const repo = (name: string) => ({ url: `https://github.com/o/${name}` });
+const list = (...names: string[]) => reply(200, { items: names.map(repo) });
+const minute = 60_000;
+
+/** An answer that is given when the test says so. */
+function held(answer: Answer): { answer: Answer; release: () => void } {
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { answer: async (request) => gate.then(() => answer(request)), release };
+}
+
+describe("the list of repositories", () => {
+  it("is asked for once by callers who come together", async () => {
+    const slow = held(list("a"));
+    const { cursor, requests } = fake([slow.answer]);
+    const calls = Promise.all([
+      cursor.repositories.list(),
+      cursor.repositories.list(),
+      cursor.repositories.list(),
+    ]);
+    slow.release();
+    expect((await calls).map(({ items }) => items)).toEqual(Array(3).fill([repo("a")]));
+    expect(requests).toHaveLength(1);
+  });
+
+  it("is remembered for a minute, and not longer", async () => {
+    const { cursor, requests, clock } = fake([list("a"), list("b")]);
+    await cursor.repositories.list();
+    await clock.advance(minute - 1);
+    expect((await cursor.repositories.list()).items).toEqual([repo("a")]);
+    await clock.advance(1);
+    expect((await cursor.repositories.list()).items).toEqual([repo("b")]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("is asked for anew with fresh, and the new one is remembered", async () => {
+    const { cursor, requests } = fake([list("a"), list("b")]);
+    await cursor.repositories.list();
+    expect((await cursor.repositories.list({ fresh: true })).items).toEqual([repo("b")]);
+    expect((await cursor.repositories.list({ fresh: false })).items).toEqual([repo("b")]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("fresh callers share what is under way: it can't get any fresher", async () => {
+    const slow = held(list("a"));
+    const { cursor, requests } = fake([slow.answer]);
+    const calls = Promise.all([cursor.repositories.list(), cursor.repositories.list({ fresh: true })]);
+    slow.release();
+    await calls;
+    expect(requests).toHaveLength(1);
+  });
+
+  it("a failure is everyone's who waited, and nobody's later", async () => {
+    const { cursor, requests, fails } = fake([
+      refuse(429, "rate_limit_exceeded", { "retry-after": "3600" }),
+      list("a"),
+    ]);
+    const both = await Promise.all([fails(cursor.repositories.list()), fails(cursor.repositories.list())]);
+    expect(both.map(({ code, retryAfterMs }) => [code, retryAfterMs])).toEqual(
+      Array(2).fill(["rate_limit_exceeded", 3_600_000]),
+    );
+    expect((await cursor.repositories.list()).items).toEqual([repo("a")]);
+    expect(requests).toHaveLength(2);
+  });
+
+  it("one caller's abort is his own: the request and the others go on", async () => {
+    const slow = held(list("a"));
+    const { cursor, requests } = fake([slow.answer]);
+    const controller = new AbortController();
+    const first = failure(cursor.repositories.list({}, { signal: controller.signal }));
+    const second = cursor.repositories.list().then(({ items }) => items);
+    controller.abort("left");
+    expect(await first).toBe("left");
+    slow.release();
+    expect(await second).toEqual([repo("a")]);
+    expect([requests.length, requests[0]!.signal.aborted]).toEqual([1, false]);
+  });
+
+  it("is each caller's own to sort", async () => {
+    const { cursor } = fake([list("a", "b")]);
+    (await cursor.repositories.list()).items.reverse();
+    expect((await cursor.repositories.list()).items).toEqual([repo("a"), repo("b")]);
+  });
+
+  it("belongs to one client", async () => {
+    const first = fake([list("a")]);
+    const second = fake([list("b")]);
+    await first.cursor.repositories.list();
+    expect((await second.cursor.repositories.list()).items).toEqual([repo("b")]);
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import {
+  assistant,
+  CUT,
+  done,
+  END,
+  readAll,
+  result,
+  StreamServer,
+  update,
+} from "../support/stream-server.ts";
+
+const ending = result() + done;
+const twins = (id: string) => assistant(id, id) + update(id, { type: "text-delta", text: id });
+const ids = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => `${from + index}-0`);
+const lines = (some: string[], line = (id: string) => assistant(id, id)) => some.map(line).join("");
+
+describe("a server that replays more than was asked for", () => {
+  const count = 12_000;
+  const all = ids(0, count);
+
+  it.each([
+    ["the whole run", 0],
+    ["the run from the middle of what is remembered", count - 5_000],
+    ["the run from the last event on", count - 1],
+    ["nothing", count],
+  ])("is understood over %s, after 12,000 ids", async (_name, from) => {
+    const server = new StreamServer([
+      CUT(lines(all)),
+      END(lines(all.slice(from)), lines(ids(count, count + 10)), ending),
+    ]);
+    const delivered = (await readAll(server)).map(({ id }) => id);
+    expect(delivered).toHaveLength(count + 12);
+    expect(delivered).toEqual([...ids(0, count + 10), "900-0", "900-0"]);
+    expect(server.positions[1]).toBe(all.at(-1));
+  });
+
+  it("and has nothing new but the result delivers the result", async () => {
+    const server = new StreamServer([CUT(lines(all)), END(lines(all), ending)]);
+    expect((await readAll(server)).slice(count)).toMatchObject([{ type: "result" }, { type: "done" }]);
+  });
+
+  it("on every connection and never gets as far is dropped each time", async () => {
+    const server = new StreamServer([
+      CUT(lines(ids(0, 30))),
+      CUT(lines(ids(0, 10))),
+      CUT(lines(ids(0, 30))),
+      CUT(lines(ids(0, 31))),
+      END(lines(ids(0, 40)), ending),
+    ]);
+    expect((await readAll(server)).map(({ id }) => id)).toEqual([...ids(0, 40), "900-0", "900-0"]);
+  });
+
+  it.each(["simplified", "interaction", "all"] as const)(
+    "in one go with twins, cut at each frame of them (%s)",
+    async (include) => {
+      const frames = ["a", "b", "c", "d"].flatMap((id) => [
+        assistant(id, id),
+        update(id, { type: "text-delta", text: id }),
+      ]);
+      const whole = await readAll(new StreamServer([END(...frames, ending)]), { include });
+      for (let at = 1; at <= frames.length; at++) {
+        const server = new StreamServer([CUT(...frames.slice(0, at)), END(...frames, ending)]);
+        expect(await readAll(server, { include })).toEqual(whole);
+      }
+    },
+  );
+
+  it("of 12,000 twins cut between two of them still owes the second", async () => {
+    const server = new StreamServer([
+      CUT(lines(all.slice(0, -1), twins), assistant(all.at(-1)!, "last")),
+      END(
+        lines(all.slice(0, -1), twins),
+        assistant(all.at(-1)!, "last"),
+        update(all.at(-1)!, { type: "x" }),
+        ending,
+      ),
+    ]);
+    const delivered = await readAll(server, { include: "all" });
+    expect(delivered).toHaveLength(2 * count + 2);
+    expect(delivered.at(-3)).toMatchObject({
+      id: all.at(-1),
+      type: "interaction_update",
+      data: { type: "x" },
+    });
+    expect(server.positions[1]).toBe(all.at(-2));
+  });
+
+  it("before a caller's own position delivers it: what another reader had is not known here", async () => {
+    const server = new StreamServer([END(lines(ids(0, 5)), ending)]);
+    expect((await readAll(server, { from: "elsewhere" })).map(({ id }) => id)).toEqual([
+      ...ids(0, 5),
+      "900-0",
+      "900-0",
+    ]);
+  });
+
+  it("behind a caller's position, once resumed there, drops what came since", async () => {
+    const server = new StreamServer([CUT(lines(ids(5, 8))), END(lines(ids(4, 10)), ending)]);
+    expect((await readAll(server, { from: "4-0" })).map(({ id }) => id)).toEqual([
+      ...ids(5, 10),
+      "900-0",
+      "900-0",
+    ]);
+  });
+});

@@ -1,0 +1,268 @@
+import type { RunStream } from "cursor-cloud-agents";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  apiError,
+  assistant,
+  brief,
+  briefly,
+  CUT,
+  collect,
+  done,
+  END,
+  ref,
+  result,
+  STALL,
+  StreamServer,
+  status,
+  thinking,
+  tool,
+  update,
+} from "../support/stream-server.ts";
+
+const ending = result() + done;
+const frames = [
+  status(),
+  assistant("100-0", "Hel"),
+  thinking("100-5", "hm"),
+  assistant("101-0", "lo"),
+  ending,
+];
+const all = [
+  "status RUNNING",
+  "assistant#100-0 Hel",
+  "thinking#100-5 hm",
+  "assistant#101-0 lo",
+  "result#900-0 Hello",
+  "done#900-0",
+];
+const whole = () => new StreamServer(() => END(...frames));
+
+const strays: unknown[] = [];
+const onStray = (error: unknown) => strays.push(error);
+beforeAll(() => {
+  process.on("unhandledRejection", onStray);
+});
+afterAll(async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", onStray);
+  expect(strays).toEqual([]);
+});
+
+async function read<T>(stream: ReadableStream<T>): Promise<T[]> {
+  const items: T[] = [];
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) items.push(next.value);
+  return items;
+}
+
+describe("a stream", () => {
+  it("sends nothing before it is read, and knows its run at once (B86)", async () => {
+    const server = whole();
+    const stream = server.cursor().runs.stream(ref);
+    const web = stream.toReadableStream();
+    expect(stream.ref).toEqual(ref);
+    expect(stream.lastEventId).toBeUndefined();
+    await server.clock.advance(1_000);
+    expect(server.requests).toHaveLength(0);
+    expect(briefly(await read(web))).toEqual(all);
+  });
+
+  it("can be read twice at once: two connections, each with everything once (B82)", async () => {
+    const server = whole();
+    const stream = server.cursor().runs.stream(ref);
+    const [one, other] = await server.run(Promise.all([collect(stream), collect(stream)]));
+    expect(briefly(one)).toEqual(all);
+    expect(other).toEqual(one);
+    expect((await stream.result()).streamedText).toBe("Hello");
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it("of another run has that run's text alone (B82)", async () => {
+    const second = "run-00000000-0000-0000-0000-000000000002";
+    const server = new StreamServer(({ path }) =>
+      END(assistant("1", path.includes(second) ? "two" : "one"), ending),
+    );
+    const { runs } = server.cursor();
+    const first = runs.stream(ref);
+    const late = runs.stream({ ...ref, id: second });
+    const outcomes = await server.run(
+      Promise.all([first.result(), late.result(), collect(late.text()), collect(late.text())]),
+    );
+    expect(outcomes.map((one) => ("streamedText" in one ? one.streamedText : one.join()))).toEqual([
+      "one",
+      "two",
+      "two",
+      "two",
+    ]);
+  });
+
+  it("answers several next() at once in order", async () => {
+    const server = new StreamServer([CUT(...frames.slice(0, 2)), END(...frames.slice(2))]);
+    const iterator = server.cursor().runs.stream(ref)[Symbol.asyncIterator]();
+    const nexts = Array.from({ length: all.length + 2 }, () => iterator.next());
+    const items = await server.run(Promise.all(nexts));
+    expect(items.map(({ value }) => value && brief(value))).toEqual([...all, undefined, undefined]);
+    expect(items.map(({ done }) => done)).toEqual([...all.map(() => false), true, true]);
+  });
+
+  it("that is closed ends its readers, whether they wait, work or have yet to begin", async () => {
+    const server = new StreamServer(() => STALL(...frames.slice(0, 4)));
+    const stream = server.cursor().runs.stream(ref);
+    const seen: string[] = [];
+    await server.run(
+      (async () => {
+        for await (const event of stream) {
+          seen.push(brief(event));
+          stream.close();
+        }
+      })(),
+    );
+    expect(seen).toEqual(["status RUNNING"]);
+    expect(await server.run(collect(stream))).toEqual([]);
+    expect(await server.run(collect(stream.text()))).toEqual([]);
+    expect(await server.run(read(stream.toReadableStream()))).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("that is closed while a reader waits ends it at once", async () => {
+    const server = new StreamServer([STALL(status())]);
+    const stream = server.cursor().runs.stream(ref);
+    const reading = collect(stream);
+    await server.clock.advance(5);
+    stream.close();
+    expect(briefly(await reading)).toEqual(["status RUNNING"]);
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("refuses arguments that can't work, before anything is sent", () => {
+    const { runs } = whole().cursor();
+    const open = (options: object) => () => runs.stream(ref, options);
+    expect(open({ include: "everything" })).toThrow(expect.objectContaining({ argument: "include" }));
+    expect(open({ from: "" })).toThrow(expect.objectContaining({ argument: "from" }));
+    expect(open({ from: 7 })).toThrow(expect.objectContaining({ argument: "from" }));
+    expect(open({ from: { agentId: ref.agentId, runId: "run-other" } })).toThrow(/another run/);
+    expect(open({ idleTimeout: 0 })).toThrow(expect.objectContaining({ argument: "idleTimeout" }));
+    expect(open({ maxReconnects: -1 })).toThrow(expect.objectContaining({ argument: "maxReconnects" }));
+    expect(open({ maxEventBytes: Number.NaN })).toThrow(
+      expect.objectContaining({ argument: "maxEventBytes" }),
+    );
+    expect(open({ signal: {} })).toThrow(expect.objectContaining({ argument: "signal" }));
+    expect(() => runs.stream({ agentId: ref.agentId, id: "" })).toThrow(
+      expect.objectContaining({ kind: "argument" }),
+    );
+  });
+});
+
+describe("text()", () => {
+  it("is the reply's pieces, untouched and once in every mode (B18, B19, B83)", async () => {
+    const pieces = ["Hello", " ", "\n", "world", ""];
+    const body = pieces.map(
+      (text, index) => assistant(`${index}`, text) + update(`${index}`, { type: "text-delta", text }),
+    );
+    for (const include of ["simplified", "interaction", "all"] as const) {
+      const server = new StreamServer([
+        CUT(...body.slice(0, 3)),
+        END(...body.slice(3), tool("8", "c", "running"), ending),
+      ]);
+      expect(await server.run(collect(server.cursor().runs.stream(ref, { include }).text()))).toEqual(pieces);
+    }
+  });
+
+  it("fails where the stream does", async () => {
+    const server = new StreamServer([apiError(403, "plan_required")]);
+    await expect(collect(server.cursor().runs.stream(ref).text())).rejects.toMatchObject({
+      code: "plan_required",
+    });
+  });
+});
+
+describe("toReadableStream()", () => {
+  it("reads nothing ahead: the checkpoint stands where its reader stands", async () => {
+    const server = whole();
+    const stream = server.cursor().runs.stream(ref);
+    const reader = stream.toReadableStream().getReader();
+    for (const position of [undefined, "100-0", "100-5", "101-0"]) {
+      await reader.read();
+      await server.clock.advance(1);
+      expect(stream.checkpoint().lastEventId).toBe(position);
+    }
+    await reader.cancel();
+  });
+
+  it("passes a failure on", async () => {
+    const server = new StreamServer([apiError(404, "run_not_found")]);
+    await expect(read(server.cursor().runs.stream(ref).toReadableStream())).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
+  it("cancelled while a pull is pending ends the connection (B84)", async () => {
+    const server = new StreamServer([STALL(status())]);
+    const reader = server.cursor().runs.stream(ref).toReadableStream().getReader();
+    await reader.read();
+    const pending = reader.read();
+    await server.clock.advance(5);
+    await reader.cancel("no more");
+    expect(await pending).toEqual({ done: true, value: undefined });
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("cancelled while events arrive ignores them, in a hundred interleavings (B84)", async () => {
+    for (let ticks = 0; ticks < 100; ticks++) {
+      const server = new StreamServer(() => END(...frames.slice(0, 1), frames.slice(1).join("")));
+      const reader = server.cursor().runs.stream(ref).toReadableStream().getReader();
+      void reader.read();
+      void reader.read();
+      void reader.read();
+      for (let tick = 0; tick < ticks; tick++) await undefined;
+      await reader.cancel();
+      await server.clock.advance(0);
+      expect(server.openBodies).toBe(0);
+    }
+  });
+});
+
+describe("whatever becomes of a stream, no rejection goes astray (B29, B36)", () => {
+  const ways: [string, (stream: RunStream) => unknown][] = [
+    ["result() is called and dropped", (stream) => void stream.result()],
+    ["result() is called twice, one listened to", (stream) => [stream.result(), stream.result()][1]],
+    ["it is iterated", (stream) => collect(stream)],
+    ["it is iterated beside a dropped result()", (stream) => [stream.result(), collect(stream)][1]],
+    ["it is iterated, then closed", (stream) => collect(stream).finally(() => stream.close())],
+    ["its text is read", (stream) => collect(stream.text())],
+    ["its web stream is read", (stream) => read(stream.toReadableStream())],
+    ["its web stream is opened and forgotten", (stream) => void stream.toReadableStream()],
+    ["it is closed under a dropped result()", (stream) => [stream.result(), stream.close()][1]],
+    [
+      "it is left, beside a dropped result()",
+      async (stream) => {
+        void stream.result();
+        for await (const _event of stream) break;
+      },
+    ],
+    ["nothing at all is done with it", () => {}],
+  ];
+  const servers = {
+    refused: () => new StreamServer(() => apiError(403, "plan_required"), { runs: ["RUNNING"] }),
+    lost: () => new StreamServer(() => END(status()), { runs: ["RUNNING"] }),
+    failing: () => new StreamServer(() => END(status()), { runs: () => apiError(404, "run_not_found") }),
+  };
+
+  it.each(ways)("%s", async (_name, use) => {
+    for (const make of Object.values(servers)) {
+      const server = make();
+      const controller = new AbortController();
+      const stream = server.cursor().runs.stream(ref, { maxReconnects: 4, signal: controller.signal });
+      const settled = Promise.resolve(use(stream)).catch(() => {});
+      await server.clock.advance(600_000);
+      controller.abort();
+      await settled;
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(strays).toEqual([]);
+      expect(server.clock.pending).toBe(0);
+    }
+  });
+});

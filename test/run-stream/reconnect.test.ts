@@ -1,0 +1,228 @@
+import { isApiError, isConnectionError, isStreamError, isTimeoutError } from "cursor-cloud-agents";
+import { describe, expect, it } from "vitest";
+import {
+  apiError,
+  assistant,
+  briefly,
+  type Connection,
+  CUT,
+  collect,
+  done,
+  END,
+  readAll,
+  ref,
+  refuse,
+  result,
+  SILENT,
+  StreamServer,
+  status,
+  terminated,
+  UNREACHABLE,
+} from "../support/stream-server.ts";
+
+const ending = result() + done;
+const hel = assistant("100-0", "Hel");
+const all = ["assistant#100-0 Hel", "result#900-0 Hello", "done#900-0"];
+const broken = (error: unknown): Connection => ({ ...CUT(hel), ending: { error } });
+const html = "<html><body>upstream timed out</body></html>";
+const gaps = ({ streams }: StreamServer) => streams.slice(1).map(({ at }, index) => at - streams[index]!.at);
+const failing = (server: StreamServer, options = {}) =>
+  readAll(server, options).catch((error: unknown) => error);
+
+describe("what breaks a connection is a drop, not an error (B33)", () => {
+  it.each([
+    ["the body times out", broken(terminated("UND_ERR_BODY_TIMEOUT"))],
+    ["the socket closes", broken(terminated("UND_ERR_SOCKET"))],
+    ["a browser's fetch fails", broken(new TypeError("network error"))],
+    ["an aborted body, not by us", broken(new DOMException("gone", "AbortError"))],
+    ["something that is no error", broken("reset")],
+    ["the server ends the body", END(hel)],
+    ["the body ends inside a frame", END(hel, assistant("101-0", "x").slice(0, 20))],
+  ])("%s", async (_name, connection) => {
+    const server = new StreamServer([connection, END(status(), ending)]);
+    expect(briefly(await readAll(server)).filter((name) => name !== "status RUNNING")).toEqual(all);
+    expect(server.positions).toEqual([undefined, "100-0"]);
+    expect(server.openBodies).toBe(0);
+  });
+
+  it.each([
+    ["no connection", UNREACHABLE],
+    ["no headers in time", SILENT],
+    ["408", refuse(408)],
+    ["429", apiError(429, "rate_limited")],
+    ["500", apiError(500, "internal")],
+    ["502 with a page of HTML", refuse(502, html)],
+    ["503", refuse(503, "Service Unavailable")],
+    ["503 stream_unavailable", apiError(503, "stream_unavailable")],
+    ["504", refuse(504, html)],
+    ["520, which only proxies know", refuse(520, html)],
+    ["409 stream_unavailable (T8)", apiError(409, "stream_unavailable")],
+    ["200 with a page of HTML (B66)", refuse(200, "<html>login</html>")],
+    ["200 with JSON (B66)", refuse(200, { error: { code: "x" } })],
+    ["200 with another text type", { ...END(ending), headers: { "content-type": "text/event-streams" } }],
+    ["200 without a type", { ...END(ending), headers: {} }],
+  ])("%s at the opening, and at a resume", async (_name, refusal) => {
+    const server = new StreamServer([refusal, CUT(hel), refusal, END(ending)]);
+    expect(briefly(await readAll(server))).toEqual(all);
+    expect(server.positions).toEqual([undefined, undefined, "100-0", "100-0"]);
+    expect(server.lookups).toHaveLength(0);
+    expect(server.openBodies).toBe(0);
+  });
+
+  it.each(["text/event-stream", "text/event-stream; charset=utf-8", "TEXT/Event-Stream ;x=y"])(
+    "%s is an event stream",
+    async (type) => {
+      const server = new StreamServer([{ ...END(hel, ending), headers: { "content-type": type } }]);
+      expect(briefly(await readAll(server))).toEqual(all);
+    },
+  );
+});
+
+describe("what is final", () => {
+  it.each([
+    [401, "unauthorized"],
+    [403, "plan_required"],
+    [404, "run_not_found"],
+    [409, "agent_archived"],
+    [400, "validation_error"],
+    [429, "usage_limit_exceeded"],
+  ])("%i %s ends the stream at once, at the opening and at a resume", async (code, name) => {
+    for (const before of [[], [CUT(hel)]]) {
+      const server = new StreamServer([...before, apiError(code, name)]);
+      const error = await failing(server);
+      expect(isApiError(error, name) && error.status).toBe(code);
+      expect(error).toMatchObject({ agentId: ref.agentId, runId: ref.id });
+      expect(server.streams).toHaveLength(before.length + 1);
+      expect(server.lookups).toHaveLength(0);
+      expect(server.clock.pending).toBe(0);
+    }
+  });
+
+  it("stays what it is: reading on repeats the error and sends nothing", async () => {
+    const server = new StreamServer([apiError(403, "plan_required")]);
+    const stream = server.cursor().runs.stream(ref);
+    const iterator = stream[Symbol.asyncIterator]();
+    const first = await iterator.next().catch((error: unknown) => error);
+    await expect(iterator.next()).rejects.toBe(first);
+    await expect(stream.result()).rejects.toBe(first);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("the budget", () => {
+  it.each([0, 1, 4, 10])(
+    "of %i tries is shared by opening and resuming, and by nothing else (B45)",
+    async (maxReconnects) => {
+      for (const refusal of [UNREACHABLE, apiError(503, "down"), END(status())]) {
+        const server = new StreamServer(() => refusal, { runs: ["RUNNING"] });
+        await failing(server, { maxReconnects });
+        expect(server.streams).toHaveLength(1 + maxReconnects);
+      }
+    },
+  );
+
+  it("is 10 by default, whatever maxRetries is", async () => {
+    const server = new StreamServer(() => apiError(503, "down"), { runs: ["RUNNING"] });
+    const cursor = server.cursor({ maxRetries: 3 });
+    await server.run(collect(cursor.runs.stream(ref)).catch(() => {}));
+    expect(server.streams).toHaveLength(11);
+  });
+
+  it("starts anew with every new event", async () => {
+    let id = 0;
+    const server = new StreamServer((_request, index) => {
+      if (index === 40) return END(ending);
+      return index % 3 === 0 ? CUT(assistant(`${id++}`, "x")) : UNREACHABLE;
+    });
+    expect(await readAll(server, { maxReconnects: 3 })).toHaveLength(16);
+  });
+
+  it("is not refilled by replays, statuses and heartbeats", async () => {
+    const server = new StreamServer(() => CUT(status(), hel, "event: heartbeat\ndata: {}\n\n"), {
+      runs: ["RUNNING"],
+    });
+    await failing(server, { maxReconnects: 4 });
+    expect(server.streams).toHaveLength(5);
+  });
+
+  it.each([
+    ["a broken network", UNREACHABLE, isStreamError],
+    ["silence", SILENT, isStreamError],
+    ["early ends", END(status()), isStreamError],
+    ["refusals", refuse(504, html), isApiError],
+  ])("used up by %s ends in an error that names its cause", async (_name, connection, guard) => {
+    const server = new StreamServer([CUT(hel), connection, connection], { runs: ["RUNNING"] });
+    const error = (await failing(server, { maxReconnects: 2 })) as Error;
+    expect(guard(error)).toBe(true);
+    expect(error).toMatchObject({ agentId: ref.agentId, runId: ref.id });
+    expect(error.message).not.toContain("<");
+    if (isStreamError(error)) {
+      expect(error).toMatchObject({ reason: "disconnected", lastEventId: "100-0" });
+      const { cause } = error;
+      expect(isConnectionError(cause) || isTimeoutError(cause) || isStreamError(cause)).toBe(true);
+    }
+  });
+
+  it("used up while the run ended meanwhile still ends in the outcome", async () => {
+    for (const maxReconnects of [0, 1]) {
+      const server = new StreamServer(() => UNREACHABLE, { runs: ["FINISHED"] });
+      expect(briefly(await readAll(server, { maxReconnects }))).toEqual(["result", "done"]);
+      expect(server.streams).toHaveLength(1 + maxReconnects);
+    }
+  });
+
+  it("of three fruitless tries is followed by a look at the run before each further one", async () => {
+    const server = new StreamServer((_request, index) => (index === 6 ? END(ending) : UNREACHABLE), {
+      runs: ["RUNNING", refuse(404 - 4, "x"), "RUNNING"],
+    });
+    await readAll(server);
+    const order = server.requests.map(({ path }) => (path.endsWith("stream") ? "s" : "g")).join("");
+    expect(order).toBe("ssssgsgsgs");
+  });
+});
+
+describe("the delay", () => {
+  it("doubles from half a second to thirty, with full jitter", async () => {
+    const expected = [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000, 30_000];
+    for (const random of [1, 0.5, 0]) {
+      const server = new StreamServer(() => UNREACHABLE, { runs: ["RUNNING"] });
+      const stream = server.cursor({ random: () => random }).runs.stream(ref);
+      await server.run(collect(stream).catch(() => {}));
+      expect(gaps(server)).toEqual(expected.map((delay) => delay * random));
+    }
+  });
+
+  it("begins anew after progress", async () => {
+    const server = new StreamServer([UNREACHABLE, UNREACHABLE, CUT(hel), UNREACHABLE, END(ending)]);
+    await readAll(server);
+    expect(gaps(server)).toEqual([500, 1_000, 500, 1_000]);
+  });
+
+  it.each([
+    ["seconds", "7", 7_000],
+    ["nothing", "0", 0],
+    ["a date", "Thu, 01 Jan 2026 00:01:30 GMT", 90_000],
+    ["five minutes", "300", 300_000],
+    ["more than five minutes", "3600", 300_000],
+  ])("is what Retry-After asks for: %s", async (_name, value, expected) => {
+    for (const code of [429, 503, 409]) {
+      const refusal = apiError(code, "stream_unavailable", {
+        "retry-after": value,
+        date: "Thu, 01 Jan 2026 00:00:00 GMT",
+      });
+      const server = new StreamServer([refusal, END(hel, ending)]);
+      expect(briefly(await readAll(server))).toEqual(all);
+      expect(gaps(server)).toEqual([expected]);
+    }
+  });
+
+  it("is announced: the attempt, the reason, the position", async () => {
+    const server = new StreamServer([CUT(hel), apiError(503, "down"), END(ending)]);
+    const told: unknown[] = [];
+    await readAll(server, { onReconnect: (info) => told.push(info) });
+    expect(told).toEqual([
+      { attempt: 1, reason: expect.objectContaining({ reason: "disconnected" }), lastEventId: "100-0" },
+      { attempt: 2, reason: expect.objectContaining({ status: 503, code: "down" }), lastEventId: "100-0" },
+    ]);
+  });
+});
