@@ -7,7 +7,11 @@ import { defineConfig } from "tsdown";
 const bundled = ["zod"];
 
 export default defineConfig({
-  entry: { index: "src/index.ts", "emulator/index": "src/emulator/index.ts" },
+  entry: {
+    index: "src/index.ts",
+    "node/index": "src/node/index.ts",
+    "emulator/index": "src/emulator/index.ts",
+  },
   format: "esm",
   platform: "neutral",
   target: "es2022",

@@ -8,6 +8,7 @@ export default defineConfig({
     // Tests and examples import the package by its public name, as its users do; here the name means the sources.
     alias: [
       { find: /^cursor-cloud-agents$/, replacement: source("index.ts") },
+      { find: /^cursor-cloud-agents\/node$/, replacement: source("node/index.ts") },
       { find: /^cursor-cloud-agents\/emulator$/, replacement: source("emulator/index.ts") },
     ],
   },

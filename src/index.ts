@@ -47,7 +47,8 @@ export type {
   RunStreamInclude,
   UnknownRunEvent,
 } from "./run-stream/events.ts";
-export type { RunResult, RunStream, RunStreamOptions } from "./run-stream/run-stream.ts";
+export type { RunResult, RunStream } from "./run-stream/run-stream.ts";
+export type { RunStreamOptions } from "./run-stream/stream-options.ts";
 export {
   emptyTranscript,
   reduceTranscript,

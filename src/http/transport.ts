@@ -163,7 +163,10 @@ export class Transport {
       fetch: (request: Request) => this.#fetch(request, connection),
     } as AttemptInit;
     try {
-      return await orAbort(operation(this.#client, attempt), connection.signal);
+      const pending = operation(this.#client, attempt);
+      // An abort between the answer and its way through the middleware leaves a body that nobody else would end.
+      pending.then(({ response }) => connection.signal.aborted && discard(response.body)).catch(() => {});
+      return await orAbort(pending, connection.signal);
     } catch (error) {
       const failure = this.#failure(error, connection);
       if (!connection.isSent) markUnsent(failure);

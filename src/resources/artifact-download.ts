@@ -1,5 +1,13 @@
 import { follow, orAbort, sleep } from "../clock.ts";
-import { ApiError, about, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
+import {
+  ApiError,
+  ArgumentError,
+  about,
+  type ClientErrorCode,
+  ConnectionError,
+  CursorError,
+  TimeoutError,
+} from "../errors.ts";
 import { discard, readText } from "../http/body.ts";
 import { isNetworkFailure } from "../http/network-failure.ts";
 import { Redactor } from "../http/redact.ts";
@@ -12,6 +20,23 @@ import type { ArtifactUrl } from "../types.ts";
 export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
   /** Called after each piece, with the bytes so far and, where it is known, the whole length. */
   onProgress?: ((progress: { loaded: number; total?: number }) => void) | undefined;
+  /** Bytes; a larger file ends in an ApiError `artifact_too_large`. @default no limit */
+  maxBytes?: number | undefined;
+  /**
+   * Goes on after the bytes an earlier download left. Only if the file is still the same: otherwise, or without a strong
+   * `etag` or a `lastModified`, it begins anew. {@link ArtifactDownload.offset} says which.
+   */
+  resumeFrom?: ArtifactPosition | undefined;
+}
+
+/** Where a download stopped, and in which version of the file. */
+export interface ArtifactPosition {
+  /** Bytes that are already there. */
+  offset: number;
+  /** As {@link ArtifactDownload} gave them. */
+  etag?: string | undefined;
+  lastModified?: string | undefined;
+  sizeBytes?: number | undefined;
 }
 
 /** An artifact whose bytes are on their way. */
@@ -21,6 +46,11 @@ export interface ArtifactDownload extends AsyncDisposable {
   /** Bytes, where the storage says so. */
   readonly sizeBytes?: number;
   readonly contentType?: string;
+  /** Position of the first byte of `body`: 0, unless `resumeFrom` was asked for and could be granted. */
+  readonly offset: number;
+  /** What identifies this version of the file, where the storage says so and the bytes are sent as they are stored. */
+  readonly etag?: string;
+  readonly lastModified?: string;
   /** The bytes, as they are pulled; ends only when all are here, and errors otherwise. */
   readonly body: ReadableStream<Uint8Array>;
   /** All bytes, in memory. */
@@ -28,6 +58,9 @@ export interface ArtifactDownload extends AsyncDisposable {
   /** All bytes as UTF-8 text. */
   text(): Promise<string>;
 }
+
+/** Asks the API for a presigned URL; its retries are its own. */
+type GetUrl = (signal: AbortSignal) => PromiseLike<ArtifactUrl>;
 
 interface Target {
   agentId: string;
@@ -43,7 +76,7 @@ const errorBodyLimit = 16 * 1024;
 export async function startDownload(
   transport: Transport,
   target: Target,
-  getUrl: () => PromiseLike<ArtifactUrl>,
+  getUrl: GetUrl,
 ): Promise<ArtifactDownload> {
   const download = new Download(transport, target, getUrl);
   try {
@@ -73,6 +106,8 @@ export async function startDownload(
     path: target.path,
     ...(download.total === undefined ? {} : { sizeBytes: download.total }),
     ...(download.contentType === undefined ? {} : { contentType: download.contentType }),
+    offset: download.offset,
+    ...download.identity(),
     body,
     bytes,
     text: async () => new TextDecoder().decode(await bytes()),
@@ -89,12 +124,14 @@ type BodyInit = ConstructorParameters<typeof Response>[0];
 class Download {
   total: number | undefined;
   contentType: string | undefined;
+  offset = 0;
   readonly #transport: Transport;
-  readonly #getUrl: () => PromiseLike<ArtifactUrl>;
+  readonly #getUrl: GetUrl;
   readonly #options: DownloadOptions;
   readonly #path: string;
   readonly #idleMs: number;
   readonly #maxRetries: number;
+  readonly #maxBytes: number;
   readonly #controller: ReturnType<typeof follow>;
   /** The signature is a secret: whoever has it may read the file. */
   readonly #redactor = new Redactor();
@@ -105,11 +142,13 @@ class Download {
   #skip = 0;
   #validator: { etag: string | null; lastModified: string | null } | undefined;
   #isEncoded = false;
+  /** The caller's position is a wish until the storage agrees that the file is still the same. */
+  #isUnconfirmed = false;
   #failures = 0;
   #isRenewed = false;
   #connection: ReturnType<typeof follow> | undefined;
 
-  constructor(transport: Transport, { agentId, options }: Target, getUrl: () => PromiseLike<ArtifactUrl>) {
+  constructor(transport: Transport, { agentId, options }: Target, getUrl: GetUrl) {
     const { settings } = transport;
     this.#transport = transport;
     this.#getUrl = getUrl;
@@ -117,18 +156,26 @@ class Download {
     this.#path = `/v1/agents/${encodeURIComponent(agentId)}/artifacts/download`;
     this.#idleMs = checkTimeout("timeout", options.timeout) ?? settings.timeout ?? defaultTimeout;
     this.#maxRetries = checkCount("maxRetries", options.maxRetries) ?? settings.maxRetries;
+    this.#maxBytes = checkCount("maxBytes", options.maxBytes) ?? Number.POSITIVE_INFINITY;
+    this.#takePosition(options.resumeFrom);
     this.#controller = follow(checkSignal(options.signal));
   }
 
+  /** Only whole, unencoded bytes can be taken up again elsewhere. */
+  identity(): { etag?: string; lastModified?: string } {
+    const { etag, lastModified } = (!this.#isEncoded && this.#validator) || {};
+    return { ...(etag ? { etag } : {}), ...(lastModified ? { lastModified } : {}) };
+  }
+
   async begin(): Promise<void> {
-    while (!this.#reader) await this.#attempt(() => this.#connect());
+    while (!this.#reader) await this.#open();
   }
 
   /** The next bytes, or undefined when all are here. */
   async read(): Promise<Uint8Array | undefined> {
     while (true) {
       if (!this.#reader) {
-        await this.#attempt(() => this.#connect());
+        await this.#open();
         continue;
       }
       let chunk: Uint8Array | undefined;
@@ -150,6 +197,12 @@ class Download {
     this.#disconnect();
     this.#controller.abort();
     this.#controller.release();
+  }
+
+  async #open(): Promise<void> {
+    // Outside of the attempt: what the API refuses is final here, and what may pass was retried by its own call.
+    this.#url ??= this.#checkUrl((await this.#getUrl(this.#controller.signal)).url);
+    await this.#attempt(() => this.#connect());
   }
 
   /** One step; a failure that may pass is followed by a pause, any other is thrown. */
@@ -187,22 +240,32 @@ class Download {
     const { fetchUrl } = this.#transport.settings;
     this.#connection = follow(this.#controller.signal);
     const { signal } = this.#connection;
-    this.#url ??= this.#checkUrl((await this.#getUrl()).url);
     const response = await this.#timed("connect", async () => {
       try {
         // Nothing of ours goes along: no key, no default headers; the signature in the URL is all the storage takes.
-        return await fetchUrl(this.#url as string, {
+        const pending = fetchUrl(this.#url as string, {
           headers: this.#rangeHeaders(),
           redirect: "manual",
           signal,
         });
+        // A fetch that doesn't listen to the signal may still answer when nobody waits for it.
+        pending.then((late) => signal.aborted && discard(late.body)).catch(() => {});
+        return await orAbort(pending, signal);
       } catch (error) {
         throw this.#connectionError(error);
       }
     });
     const { status, headers } = response;
+    if (status === 416 && this.#isUnconfirmed) {
+      discard(response.body);
+      this.#disconnect();
+      this.#beginAnew();
+      return this.#connect();
+    }
     if (status !== 200 && status !== 206) throw await this.#refusal(response);
+    if (this.#isUnconfirmed && status === 200) this.#beginAnew();
     this.#checkContinuation(status, headers);
+    this.#checkSize(this.total ?? 0);
     const body = response.body ?? (new Response("").body as ReadableStream<Uint8Array>);
     this.#reader = body.getReader();
   }
@@ -227,6 +290,7 @@ class Download {
     if (this.total !== undefined && this.#loaded > this.total) {
       throw this.#invalid(200, `has more than its ${this.total} bytes`);
     }
+    this.#checkSize(this.#loaded);
     if (chunk.byteLength > 0) {
       this.#failures = 0;
       this.#isRenewed = false;
@@ -246,6 +310,33 @@ class Download {
     return { range: `bytes=${this.#loaded}-`, ...(validator ? { "if-range": validator } : {}) };
   }
 
+  #takePosition(position: ArtifactPosition | undefined): void {
+    if (position === undefined) return;
+    const { offset, etag = null, lastModified = null, sizeBytes } = position;
+    if (!Number.isSafeInteger(offset) || offset < 0) {
+      throw new ArgumentError("resumeFrom.offset", "expected a whole number, 0 or more");
+    }
+    if (offset === 0 || ((etag === null || etag.startsWith("W/")) && lastModified === null)) return;
+    this.offset = offset;
+    this.#loaded = offset;
+    this.#validator = { etag, lastModified };
+    this.total = sizeBytes;
+    this.#isUnconfirmed = true;
+  }
+
+  #beginAnew(): void {
+    this.offset = 0;
+    this.#loaded = 0;
+    this.#validator = undefined;
+    this.total = undefined;
+    this.#isUnconfirmed = false;
+  }
+
+  #checkSize(bytes: number): void {
+    if (bytes <= this.#maxBytes) return;
+    throw this.#invalid(200, `is larger than maxBytes (${this.#maxBytes})`, "artifact_too_large");
+  }
+
   /** Takes the length and identity of the file from the first answer; later ones must be of the same file. */
   #checkContinuation(status: number, headers: Headers): void {
     const validator = { etag: headers.get("etag"), lastModified: headers.get("last-modified") };
@@ -258,12 +349,22 @@ class Download {
       this.total = length;
       return;
     }
+    if (this.#isUnconfirmed) this.contentType = headers.get("content-type") ?? undefined;
+    this.#isUnconfirmed = false;
     const isSame =
       validator.etag === this.#validator.etag && validator.lastModified === this.#validator.lastModified;
     if (status === 206) {
       const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range") ?? "");
       if (!range || Number(range[1]) !== this.#loaded)
         throw this.#invalid(status, "continues at another place than asked");
+      // A storage that doesn't know If-Range would go on in the middle of another file.
+      if (
+        validator.etag !== null &&
+        this.#validator.etag !== null &&
+        validator.etag !== this.#validator.etag
+      ) {
+        throw this.#invalid(status, "changed while it was downloaded");
+      }
       const total = lengthOf(range[2] ?? null);
       if (this.total !== undefined && total !== undefined && total !== this.total) {
         throw this.#invalid(status, "changed while it was downloaded");
@@ -340,8 +441,7 @@ class Download {
     );
   }
 
-  #invalid(status: number, problem: string): ApiError {
-    const code = "invalid_response";
+  #invalid(status: number, problem: string, code: ClientErrorCode = "invalid_response"): ApiError {
     const message = `GET ${this.#path} -> ${status} ${code}: the artifact ${problem}`;
     return new ApiError(message, { status, method: "GET", path: this.#path, code });
   }

@@ -70,8 +70,9 @@ export class Artifacts {
   async download(agentId: string, path: string, options: DownloadOptions = {}): Promise<ArtifactDownload> {
     segment("agentId", agentId);
     checkPath(path);
-    return startDownload(this.#transport, { agentId, path, options }, () =>
-      this.url(agentId, path, { signal: options.signal }),
+    const { timeout, maxRetries } = options;
+    return startDownload(this.#transport, { agentId, path, options }, (signal) =>
+      this.url(agentId, path, { signal, timeout, maxRetries }),
     );
   }
 }

@@ -7,7 +7,8 @@ import { checkSignal, type RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
 import { RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
-import { type RunStream, RunStreamHandle, type RunStreamOptions } from "../run-stream/run-stream.ts";
+import { type RunStream, RunStreamHandle } from "../run-stream/run-stream.ts";
+import type { RunStreamOptions } from "../run-stream/stream-options.ts";
 import { type WaitOptions, waitForRun } from "../run-stream/wait.ts";
 import {
   type CreateRunParams,
@@ -196,8 +197,9 @@ export class Runs {
    */
   stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
     const checked = checkRef(ref);
-    const signal = options?.signal ?? requestOptions.signal;
-    return new RunStreamHandle(checked, this.#source(checked, requestOptions), { ...options, signal });
+    const signal = requestOptions?.signal;
+    const merged = signal === undefined || options?.signal ? options : { ...options, signal };
+    return new RunStreamHandle(checked, this.#source(checked, requestOptions), merged);
   }
 
   /**

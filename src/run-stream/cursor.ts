@@ -43,6 +43,8 @@ export class StreamCursor {
   #ownIds = false;
   #refused = new Set<string>();
   #replay: Replay = { kind: "none" };
+  /** Something was received before this connection. */
+  #mayRepeat = false;
   readonly #wantsTwins: boolean;
 
   constructor(include: RunStreamInclude, from?: string | RunCheckpoint) {
@@ -77,6 +79,7 @@ export class StreamCursor {
 
   /** A connection was made: what it brings first tells whether the server resumed or replays. */
   connected(): void {
+    this.#mayRepeat = this.#recent.size > 0;
     this.#replay = this.#recent.size > 0 ? { kind: "undecided" } : { kind: "none" };
   }
 
@@ -130,7 +133,9 @@ export class StreamCursor {
   }
 
   #isOld(id: string, event: string | undefined): boolean {
-    if (this.#replay.kind === "none") return false;
+    // What came after a later id is old wherever it comes again: a server that began before a caller's own position
+    // is not recognised by its first id.
+    if (this.#replay.kind === "none") return this.#mayRepeat && id !== this.lastId && this.#recent.has(id);
     const isKnown = id === this.#firstId || this.#recent.has(id);
     if (this.#replay.kind === "undecided") {
       this.#replay = isKnown ? { kind: "replaying", ofLast: 0, metRecent: false } : { kind: "none" };

@@ -96,6 +96,14 @@ export function isWanted(include: RunStreamInclude, name: string): boolean {
   return true;
 }
 
+/** The piece of the reply in an event, of the one family that a mode reads it from. */
+export function textOf(event: RunEvent, include: RunStreamInclude): string | undefined {
+  if (event.type === "assistant") return event.data.text;
+  if (include !== "interaction" || event.type !== "interaction_update") return undefined;
+  const { type, text } = event.data;
+  return type === "text-delta" && typeof text === "string" ? text : undefined;
+}
+
 /** The SSE standard's name for a frame without `event:`. */
 export const nameOf = (frame: Frame): string => frame.event ?? "message";
 

@@ -100,9 +100,10 @@ export class RunPoller {
     }
   }
 
+  /** Growing to the longest, and up to a sixth shorter by chance: the first is 5 to 6 s. */
   #pauseOf(round: number): number {
-    const grown = firstPause * 1.5 ** Math.min(round, 10);
-    return Math.min(longestPause, grown * (1 + 0.2 * this.#random()));
+    const longest = Math.min(longestPause, firstPause * 1.2 * 1.5 ** Math.min(round, 10));
+    return longest * (1 - this.#random() / 6);
   }
 
   /** Waits until the last minute holds fewer requests for this run than the budget. */

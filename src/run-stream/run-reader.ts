@@ -1,5 +1,5 @@
 import { type Clock, follow, sleep } from "../clock.ts";
-import { ApiError, about, ConnectionError, type CursorError, StreamError, TimeoutError } from "../errors.ts";
+import { ApiError, about, type CursorError, StreamError } from "../errors.ts";
 import { discard } from "../http/body.ts";
 import { backoff } from "../http/retry.ts";
 import { type Frame, FrameReader, FrameTooLargeError, isEventStream } from "../sse/frames.ts";
@@ -11,14 +11,17 @@ import {
   type RunEvent,
   type RunEventData,
   type RunStreamInclude,
+  textOf,
   toRunEvent,
 } from "./events.ts";
+import { endOfStream, isStatusNews, type Outcome, outcomeOf, outcomeOfResult } from "./outcome.ts";
+import { judgeRefusal } from "./refusal.ts";
 import type { RunPoller } from "./run-poller.ts";
 
 const backoffBase = 500;
 const backoffCap = 30_000;
 const longestRetryAfter = 5 * 60_000;
-/** After so many fruitless tries in a row, each further one is preceded by a look at the run itself. */
+/** From so many fruitless connections in a row on, each is followed by a look at the run itself. */
 const triesBeforeAsking = 3;
 /** How long `done` may take after `result`. */
 const doneGrace = 2_000;
@@ -45,11 +48,6 @@ export interface ReaderOptions {
   onReconnect: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
 }
 
-/** The outcome of a run, from its `result` event or from Get A Run. */
-export type Outcome = Pick<RunEventData["result"], "status" | "text" | "durationMs" | "git"> & {
-  source: "stream" | "run";
-};
-
 type Next = IteratorResult<RunEvent, undefined>;
 
 /** Ends a reading from inside: it is no failure, and nobody needs to hear of it. */
@@ -66,8 +64,12 @@ export class RunReader {
   readonly cursor: StreamCursor;
   /** Known from the `result` event on. */
   outcome: Outcome | undefined;
-  /** Called as soon as the outcome is known. */
-  onOutcome: () => void = () => {};
+  /** The reply's pieces so far. */
+  streamedText = "";
+  /** Someone pulls, and there is something to come. */
+  isActive = true;
+  /** Called when the outcome becomes known, and when the reading stops for whatever reason. */
+  onChange: () => void = () => {};
   readonly #ref: RunRef;
   readonly #source: StreamSource;
   readonly #options: ReaderOptions;
@@ -80,7 +82,10 @@ export class RunReader {
   #leaves = 0;
   /** Why the current connection is of no more use; acted upon when its frames are used up. */
   #drop: { reason: unknown; ask?: boolean } | undefined;
+  /** Reconnects since the last progress. */
   #tries = 0;
+  /** Connections in a row that brought nothing, the first one included. */
+  #fruitless = 0;
   #progressed = false;
   #status: string | undefined;
   #lastError: string | undefined;
@@ -133,11 +138,22 @@ export class RunReader {
     return pulling;
   }
 
-  /** Closes the connection; a pending `next()` ends. The reading can be taken up again with `next()`. */
+  /** Closes the connection; a pending `next()` ends. The reading can be taken up again. */
   leave(): void {
     this.#leaves++;
     this.#controller?.abort(left);
+    this.#stop();
+  }
+
+  /** Goes on after {@link RunReader.leave}. */
+  takeUp(): void {
+    this.isActive = true;
+  }
+
+  #stop(): void {
     this.#disconnect();
+    this.isActive = false;
+    this.onChange();
   }
 
   /** The slow path of `next`: until there is an event, the end, or a failure. */
@@ -149,7 +165,7 @@ export class RunReader {
         if (event) return { done: false, value: event };
         if (this.#failure) throw this.#failure.error;
         if (this.#ended === "done") {
-          this.#disconnect();
+          this.#stop();
           return { done: true, value: undefined };
         }
         this.#signal().throwIfAborted();
@@ -158,7 +174,7 @@ export class RunReader {
         if (this.#leaves !== leaves) throw left;
       }
     } catch (error) {
-      this.#disconnect();
+      this.#stop();
       if (error === left) return { done: true, value: undefined };
       // A caller's abort is repeated at every further pull, too: an aborted reading never looks like a finished one.
       this.#failure ??= { error: about(error, this.#ref) };
@@ -197,33 +213,24 @@ export class RunReader {
       this.cursor.connected();
     } catch (error) {
       this.#rethrowAbort(error);
-      this.#refusal(error, sent);
+      this.#refused(error, sent);
     }
   }
 
-  /** Sorts a failure to open: gone for good, refused position, final, or worth another try. */
-  #refusal(error: unknown, sent: string | undefined): void {
-    if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) {
-      this.#drop = { reason: error };
+  #refused(error: unknown, sent: string | undefined): void {
+    const refusal = judgeRefusal(error, sent);
+    if (refusal === "final") throw error;
+    if (refusal === "gone") {
+      this.#expired = true;
       return;
     }
-    if (!ApiError.isInstance(error)) throw error;
-    const { status, code } = error;
-    if (status === 410 || code === "stream_expired") {
-      this.#expired = true;
-    } else if (code === "invalid_last_event_id" && sent !== undefined) {
+    if (refusal === "position" && sent !== undefined) {
       if (!this.cursor.hasOwnIds) {
         throw this.#error("invalid_position", "the server knows no such position in this run", error);
       }
       this.cursor.refuse(sent);
-      this.#drop = { reason: error };
-    } else if (code === "usage_limit_exceeded") {
-      throw error;
-    } else if (status >= 500 || status === 429 || status === 408 || code === "stream_unavailable") {
-      this.#drop = { reason: error };
-    } else {
-      throw error;
     }
+    this.#drop = { reason: error };
   }
 
   /** Reads the next chunk of frames; a connection that ends or fails is a drop. */
@@ -249,9 +256,11 @@ export class RunReader {
   /** The next wanted event of what is here, if any. */
   #take(): RunEvent | undefined {
     while (this.#index < this.#frames.length && !this.#drop && this.#ended !== "done") {
-      const frame = this.#frames[this.#index++] as Frame;
-      const event = this.#accept(frame);
-      if (event) return event;
+      const event = this.#accept(this.#frames[this.#index++] as Frame);
+      if (!event) continue;
+      const text = textOf(event, this.#options.include);
+      if (text !== undefined) this.streamedText += text;
+      return event;
     }
     const event = this.#synthesized.shift();
     if (event?.type === "done") this.#ended = "done";
@@ -271,7 +280,7 @@ export class RunReader {
       case "result":
         if (this.#ended) return undefined;
         this.#ended = "result";
-        this.#settled(outcomeFrom(event.data, "stream"));
+        this.#settled(outcomeOfResult(event.data));
         return event;
       case "done":
         if (this.#ended === "result") {
@@ -291,14 +300,9 @@ export class RunReader {
     }
   }
 
-  /** Each connection opens with the current status: news only when it differs, and a run never goes back to CREATING. */
+  /** A status with an id is an event like any other; one without is news or isn't. */
   #isNews(status: string, id: string | undefined): boolean {
-    if (
-      id === undefined &&
-      (status === this.#status || (status === "CREATING" && this.#status !== undefined))
-    ) {
-      return false;
-    }
+    if (id === undefined && !isStatusNews(status, this.#status)) return false;
     this.#status = status;
     return true;
   }
@@ -324,10 +328,11 @@ export class RunReader {
   /** After a drop: another connection in a while, or the outcome from the run itself, or the end of patience. */
   async #recover({ reason, ask = false }: { reason: unknown; ask?: boolean }): Promise<void> {
     this.#disconnect();
+    this.#fruitless = this.#progressed ? 0 : this.#fruitless + 1;
     if (this.#progressed) this.#tries = 0;
     this.#progressed = false;
     const isLast = this.#tries >= this.#options.maxReconnects;
-    if (ask || isLast || this.#tries >= triesBeforeAsking) {
+    if (ask || isLast || this.#fruitless >= triesBeforeAsking) {
       const run = await this.#askOnce();
       if (run && isTerminalStatus(run.status)) return this.#settle(run);
     }
@@ -366,18 +371,13 @@ export class RunReader {
   /** The stream is gone, the outcome isn't: it is delivered as the events that the stream owes. */
   #settle(run: Run): void {
     this.#drop = undefined;
-    const { source, ...outcome } = outcomeOf(run);
-    const data = { runId: run.id, ...outcome };
-    this.#synthesized.push(
-      { type: "result", data, synthesized: true },
-      { type: "done", data: {}, synthesized: true },
-    );
-    this.#settled({ ...outcome, source });
+    this.#synthesized.push(...endOfStream(run));
+    this.#settled(outcomeOf(run));
   }
 
   #settled(outcome: Outcome): void {
     this.outcome = outcome;
-    this.onOutcome();
+    this.onChange();
   }
 
   /** The result is here: `done` should follow at once, and if it doesn't, it makes no difference. */
@@ -432,25 +432,4 @@ export class RunReader {
     const { agentId, id: runId } = this.#ref;
     return new StreamError(message, { reason, cause, code, agentId, runId, lastEventId: this.cursor.lastId });
   }
-}
-
-/** The outcome as Get A Run tells it. */
-export const outcomeOf = (run: Run): Outcome => outcomeFrom({ ...run, text: run.result }, "run");
-
-function outcomeFrom(
-  {
-    status,
-    text,
-    durationMs,
-    git,
-  }: Pick<RunEventData["result"], "status" | "durationMs" | "git"> & { text?: string | undefined },
-  source: Outcome["source"],
-): Outcome {
-  return {
-    status,
-    ...(text === undefined ? {} : { text }),
-    ...(durationMs === undefined ? {} : { durationMs }),
-    ...(git === undefined ? {} : { git }),
-    source,
-  };
 }

@@ -2,7 +2,8 @@ import { follow } from "../clock.ts";
 import { ApiError, CursorError, RunFailedError, TimeoutError } from "../errors.ts";
 import { checkSignal, checkTimeout } from "../options.ts";
 import { isTerminalStatus, type Run, type RunRef, type RunStatus, type TerminalRun } from "../types.ts";
-import type { Outcome, StreamSource } from "./run-reader.ts";
+import type { Outcome } from "./outcome.ts";
+import type { StreamSource } from "./run-reader.ts";
 import { RunStreamHandle } from "./run-stream.ts";
 
 /** How to wait for a run. */

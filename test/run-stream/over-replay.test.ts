@@ -7,6 +7,7 @@ import {
   readAll,
   result,
   StreamServer,
+  status,
   update,
 } from "../support/stream-server.ts";
 
@@ -39,6 +40,29 @@ describe("a server that replays more than was asked for", () => {
   it("and has nothing new but the result delivers the result", async () => {
     const server = new StreamServer([CUT(lines(all)), END(lines(all), ending)]);
     expect((await readAll(server)).slice(count)).toMatchObject([{ type: "result" }, { type: "done" }]);
+  });
+
+  it("from before a caller's own position repeats nothing that this reading has delivered", async () => {
+    const server = new StreamServer([
+      CUT(lines(ids(5, 8))),
+      // What lies before the caller's position is unknown here, and comes; the position itself and the rest do not.
+      END(lines(ids(0, 9)), ending),
+    ]);
+    const delivered = (await readAll(server, { from: "4-0" })).map(({ id }) => id);
+    expect(delivered).toEqual([...ids(5, 8), ...ids(0, 4), "8-0", "900-0", "900-0"]);
+  });
+
+  it("and tells old statuses again is not believed: a run never goes back", async () => {
+    const statuses = ["CREATING", "RUNNING", "ERROR"].map((value) => status(value)).join("");
+    const server = new StreamServer([
+      CUT(statuses),
+      CUT(statuses),
+      END(statuses, status("HIBERNATED"), ending),
+    ]);
+    const told = (await readAll(server)).flatMap((event) =>
+      event.type === "status" ? [event.data.status] : [],
+    );
+    expect(told).toEqual(["CREATING", "RUNNING", "ERROR", "HIBERNATED"]);
   });
 
   it("on every connection and never gets as far is dropped each time", async () => {

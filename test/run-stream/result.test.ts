@@ -99,7 +99,7 @@ describe("result() (B38)", () => {
     expect(outcomes).toMatchObject([{ status: "FINISHED", text: "Hello", source: "run" }]);
     expect(seen).toEqual(all);
     const [first, second, third] = server.lookups.map(({ at }) => at - server.streams[0]!.at);
-    expect([first, second! - first!, third! - second!]).toEqual([6_000, 9_000, 13_500]);
+    expect([first, second! - first!, third! - second!]).toEqual([5_000, 7_500, 11_250]);
   });
 
   it("inside the loop body, at the result event, is there", async () => {

@@ -1,0 +1,64 @@
+import { ArgumentError, describe } from "../errors.ts";
+import { checkCount, checkSignal, checkTimeout } from "../options.ts";
+import type { RunRef } from "../types.ts";
+import type { RunCheckpoint } from "./cursor.ts";
+import type { RunStreamInclude } from "./events.ts";
+import type { ReaderOptions } from "./run-reader.ts";
+
+/** How a run is streamed. */
+export interface RunStreamOptions {
+  /** Ends the reading (never the run): readers and `result()` reject with `signal.reason`. */
+  signal?: AbortSignal | undefined;
+  /** Where to go on: an event's id, or better a {@link RunStream.checkpoint} of an earlier stream of this run. */
+  from?: string | RunCheckpoint | undefined;
+  /**
+   * `simplified`: everything but `interaction_update`, which is skipped unparsed. `interaction`: `interaction_update`
+   * with status, heartbeat, result, error and done. `all`: everything, each twin beside the other.
+   * @default "simplified"
+   */
+  include?: RunStreamInclude | undefined;
+  /** Milliseconds without a byte after which a connection counts as dead; heartbeats come every 15 s. @default 60_000 */
+  idleTimeout?: number | undefined;
+  /** Fruitless tries in a row before the stream gives up, the opening's among them; 0: never again. @default 10 */
+  maxReconnects?: number | undefined;
+  /** The largest event accepted, in bytes. @default 33_554_432 (32 MiB) */
+  maxEventBytes?: number | undefined;
+  /** Called before each further connection. */
+  onReconnect?: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
+}
+
+const defaults = { idleTimeout: 60_000, maxReconnects: 10, maxEventBytes: 32 * 1024 * 1024 };
+
+export function checkStreamOptions(ref: RunRef, options: RunStreamOptions): ReaderOptions {
+  if (typeof options !== "object" || options === null) {
+    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
+  }
+  const { include = "simplified", from, onReconnect } = options;
+  if (!["simplified", "interaction", "all"].includes(include)) {
+    throw new ArgumentError("include", 'expected "simplified", "interaction" or "all"');
+  }
+  return {
+    signal: checkSignal(options.signal),
+    from: checkFrom(ref, from),
+    include,
+    idleTimeout: checkTimeout("idleTimeout", options.idleTimeout) ?? defaults.idleTimeout,
+    maxReconnects: checkCount("maxReconnects", options.maxReconnects) ?? defaults.maxReconnects,
+    maxEventBytes: checkTimeout("maxEventBytes", options.maxEventBytes) ?? defaults.maxEventBytes,
+    onReconnect,
+  };
+}
+
+function checkFrom(ref: RunRef, from: unknown): RunStreamOptions["from"] {
+  if (from === undefined || (typeof from === "string" && from !== "")) return from as string | undefined;
+  if (typeof from !== "object" || from === null) {
+    throw new ArgumentError("from", `expected an event id or a checkpoint, got ${describe(from)}`);
+  }
+  const checkpoint = from as Partial<RunCheckpoint>;
+  if (checkpoint.lastEventId !== undefined && typeof checkpoint.lastEventId !== "string") {
+    throw new ArgumentError("from.lastEventId", `expected a string, got ${describe(checkpoint.lastEventId)}`);
+  }
+  if (checkpoint.agentId !== ref.agentId || checkpoint.runId !== ref.id) {
+    throw new ArgumentError("from", "is a checkpoint of another run");
+  }
+  return checkpoint as RunCheckpoint;
+}
