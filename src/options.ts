@@ -67,9 +67,27 @@ export interface Settings {
   random: () => number;
 }
 
+/** Listed so that a misspelt option is an error where no compiler looks. */
+const optionNames: ReadonlySet<string> = new Set<keyof CursorOptions>([
+  "apiKey",
+  "auth",
+  "baseUrl",
+  "fetch",
+  "headers",
+  "middleware",
+  "timeout",
+  "maxRetries",
+  "clock",
+  "random",
+]);
+
 export function resolveOptions(options: CursorOptions): Settings {
   if (typeof options !== "object" || options === null) {
     throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!optionNames.has(name))
+      throw new ArgumentError(name, `is no option; there are ${[...optionNames].join(", ")}`);
   }
   const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
   const custom = options.fetch;
