@@ -22,6 +22,8 @@ import { isAmbiguous, markUnsent, type RetryPolicy, retryAfter, withRetries } fr
 const defaultTimeout = 60_000;
 /** An error body is read this far; more says nothing more. */
 const errorBodyLimit = 64 * 1024;
+/** … and waited for so long. */
+const errorBodyPatience = 2_000;
 /** No JSON answer of this API comes near; a body without end must not fill the memory. */
 const jsonBodyLimit = 64 * 1024 * 1024;
 const errorBodyKept = 4096;
@@ -35,6 +37,8 @@ export interface CallSpec<T> {
   policy?: RetryPolicy;
   /** Milliseconds, where neither the client nor the call says. @default 60_000 */
   timeout?: number;
+  /** What an answer must have to be one. */
+  has?: readonly string[];
   /** The value of an empty 2xx answer, for operations whose body only repeats the request's id. */
   empty?: T;
   /** A refusal that is in truth what was asked for, and the answer it stands for. */
@@ -72,7 +76,12 @@ export class Transport {
     options: RequestOptions = {},
   ): Promise<WithResponse<T>> {
     checkNames(options, requestOptionNames);
-    const { policy = "safe", onRetry } = spec;
+    const { policy = "safe" } = spec;
+    let mayHaveActed = false;
+    const onRetry = (error: unknown) => {
+      mayHaveActed ||= isAmbiguous(error);
+      spec.onRetry?.(error);
+    };
     const signal = checkSignal(options.signal);
     const timeout = this.#timeout(spec.timeout, options);
     const init = this.#init(options);
@@ -83,7 +92,10 @@ export class Transport {
         this.#attempt(operation, spec, init, timeout, signal),
       );
     } catch (error) {
-      if (CursorError.isInstance(error) && policy !== "safe" && isAmbiguous(error)) error.outcome = "unknown";
+      // An earlier attempt counts, too: what it may have made, a later refusal doesn't unmake.
+      if (CursorError.isInstance(error) && policy !== "safe" && (mayHaveActed || isAmbiguous(error))) {
+        error.outcome = "unknown";
+      }
       throw about(error, { agentId: spec.agentId, id: spec.runId } as { agentId: string; id: string });
     }
   }
@@ -145,9 +157,15 @@ export class Transport {
         if (complete && spec.empty !== undefined && (text.trim() === "" || data === null)) {
           return withResponse(spec.empty, response);
         }
-        throw this.#invalid(response, connection, text, complete);
+        throw this.#invalid(response, connection, text, complete ? undefined : "too large");
       }
-      return withResponse(data as T, response);
+      if (typeof data !== "object" || Array.isArray(data)) {
+        throw this.#invalid(response, connection, text, "no object");
+      }
+      const lacking = spec.has?.find((name) => (data as Record<string, unknown>)[name] === undefined);
+      if (lacking === undefined) return withResponse(data as T, response);
+      if (spec.empty !== undefined) return withResponse({ ...data, ...spec.empty }, response);
+      throw this.#invalid(response, connection, text, `without "${lacking}"`);
     } finally {
       connection.stop();
       connection.release();
@@ -205,10 +223,24 @@ export class Transport {
     }
     if (response.ok || response.status > 599) return response;
     // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
-    connection.phase = "body";
-    const { text } = await this.#read(response, errorBodyLimit, connection);
+    const text = await this.#readErrorBody(response, connection);
     const { status, statusText, headers } = response;
     return new Response(text, { status, statusText, headers: withoutLength(headers) });
+  }
+
+  /** The status is what counts: a body that stalls or breaks must neither hold it back nor hide it. */
+  async #readErrorBody(response: Response, connection: Connection): Promise<string> {
+    const { clock } = this.settings;
+    const patience = follow(connection.signal);
+    const timer = clock.setTimeout(() => patience.abort(), errorBodyPatience);
+    try {
+      const { text } = await readText(response, errorBodyLimit, patience.signal, true);
+      if (!connection.timedOut) connection.signal.throwIfAborted();
+      return text;
+    } finally {
+      clock.clearTimeout(timer);
+      patience.release();
+    }
   }
 
   async #authorization(): Promise<string> {
@@ -266,9 +298,12 @@ export class Transport {
     });
   }
 
-  #invalid(response: Response, { method, path }: Connection, text: string, complete: boolean): ApiError {
-    const type = response.headers.get("content-type") ?? "no content type";
-    const problem = !complete ? "too large" : text.trim() === "" ? "empty" : `not JSON (${type})`;
+  #invalid(
+    response: Response,
+    { method, path }: Connection,
+    text: string,
+    problem = text.trim() === "" ? "empty" : `not JSON (${typeOf(response)})`,
+  ): ApiError {
     const code = "invalid_response";
     return new ApiError(describeAnswer(method, path, response.status, code, `the body is ${problem}`), {
       status: response.status,
@@ -388,6 +423,8 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+const typeOf = (response: Response): string => response.headers.get("content-type") ?? "no content type";
 
 function serialise(value: unknown): string {
   try {

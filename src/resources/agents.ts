@@ -92,14 +92,11 @@ export class Agents {
     };
     const body = withExtra(fields as CreateAgentRequest, extraBody);
 
-    let mayHaveMadeIt = false;
     const spec: CallSpec<{ agent: Agent; run: Run }> = {
       policy: agentId === undefined ? "unsafe" : "guarded",
       timeout: createTimeout,
+      has: ["agent", "run"],
       agentId,
-      onRetry: (error) => {
-        mayHaveMadeIt ||= isAmbiguous(error);
-      },
     };
     try {
       return await this.#transport.run(
@@ -115,7 +112,6 @@ export class Agents {
         const existing = await this.#existing(agentId, requestOptions);
         return { ...existing, data: { ...existing.data, adopted: true } };
       }
-      if (mayHaveMadeIt) error.outcome = "unknown";
       throw error;
     }
   }
@@ -201,7 +197,7 @@ export class Agents {
           params: { path: { id: segment("agentId", agentId) } },
           ...init,
         }),
-      { agentId, empty: { id: agentId } },
+      { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }
@@ -217,7 +213,7 @@ export class Agents {
           params: { path: { id: segment("agentId", agentId) } },
           ...init,
         }),
-      { agentId, empty: { id: agentId } },
+      { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }
@@ -234,6 +230,7 @@ export class Agents {
       {
         agentId,
         empty: { id: agentId },
+        has: ["id"],
         onRetry: (error) => {
           mayBeGone ||= isAmbiguous(error);
         },

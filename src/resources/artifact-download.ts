@@ -243,7 +243,8 @@ class Download {
       if (!isRetryable(error, "safe") || this.#failures >= this.#maxRetries) throw error;
       const asked = ApiError.isInstance(error) ? error.retryAfterMs : undefined;
       const { clock, random } = this.#transport.settings;
-      await sleep(clock, asked ?? backoff(this.#failures++, backoffBase, backoffCap, random), signal);
+      const delay = backoff(this.#failures++, backoffBase, backoffCap, random);
+      await sleep(clock, asked ?? delay, signal);
     }
   }
 
