@@ -12,9 +12,10 @@ import {
 } from "../options.ts";
 import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
 import { discard, readText } from "./body.ts";
+import { BodySecrets } from "./body-secrets.ts";
 import { readErrorBody } from "./error-body.ts";
 import { isNetworkFailure } from "./network-failure.ts";
-import { base64, Redactor } from "./redact.ts";
+import { base64, messageOf, Redactor } from "./redact.ts";
 import { isAmbiguous, markUnsent, type RetryPolicy, retryAfter, withRetries } from "./retry.ts";
 
 const defaultTimeout = 60_000;
@@ -23,6 +24,10 @@ const errorBodyLimit = 64 * 1024;
 /** No JSON answer of this API comes near; a body without end must not fill the memory. */
 const jsonBodyLimit = 64 * 1024 * 1024;
 const errorBodyKept = 4096;
+/** A key function may return a new one each time: so many are remembered. */
+const keysKept = 8;
+/** A shorter secret may be a word, and codes are words that programs compare. */
+const shortestInCode = 8;
 
 /** One operation, written as an openapi-fetch call, so that path, query, body and answer are typed by the contract. */
 type Operation<T> = (client: ApiClient, init: AttemptInit) => Promise<Answer<T>>;
@@ -42,16 +47,19 @@ export interface CallSpec<T> {
   runId?: string | undefined;
   /** Called with each failure that is followed by another attempt. */
   onRetry?: (error: unknown) => void;
+  /** The answer is a secret: nothing is kept of one that can't be read. */
+  isSecret?: boolean;
 }
 
 /** Sends requests: auth, timeouts, retries; turns every answer into parsed JSON or one of our errors. */
 export class Transport {
   readonly settings: Settings;
-  readonly redactor = new Redactor();
+  readonly redactor = new Redactor(keysKept);
   #client: ApiClient;
 
   constructor(settings: Settings) {
     this.settings = settings;
+    if (settings.fixedKey !== undefined) this.redactor.add(settings.fixedKey);
     // Redirects are never followed: another host must not get the key or the prompt.
     const client = createClient<object>({ baseUrl: settings.baseUrl, redirect: "manual" });
     client.use(...settings.middleware);
@@ -72,12 +80,13 @@ export class Transport {
     const { policy = "safe", onRetry } = spec;
     const signal = checkSignal(options.signal);
     const timeout = this.#timeout(spec.timeout, options);
-    const init = this.#init(options);
+    const redactor = new BodySecrets(this.redactor);
+    const init = this.#init(options, redactor);
     const maxRetries = checkCount("maxRetries", options.maxRetries) ?? this.settings.maxRetries;
     const { clock, random } = this.settings;
     try {
       return await withRetries({ policy, maxRetries, signal, clock, random, onRetry }, () =>
-        this.#attempt(operation, spec, init, timeout, signal),
+        this.#attempt(operation, spec, init, this.#deadline(timeout, signal, redactor)),
       );
     } catch (error) {
       if (CursorError.isInstance(error) && policy !== "safe" && isAmbiguous(error)) error.outcome = "unknown";
@@ -94,11 +103,12 @@ export class Transport {
     options: RequestOptions,
   ): Promise<{ response: Response; close(): void }> {
     const timeout = this.#timeout(undefined, options);
-    const connection = this.#deadline(timeout, options.signal);
+    const connection = this.#deadline(timeout, options.signal, this.redactor);
     try {
       const { response, error } = await this.#send(operation, this.#init(options), connection);
       connection.stop();
       if (!response.ok) throw this.#refusal(response, connection, error);
+      checkUnread(response, connection);
       return {
         response,
         close: () => {
@@ -118,10 +128,8 @@ export class Transport {
     operation: Operation<T>,
     spec: CallSpec<T>,
     init: Omit<AttemptInit, "signal">,
-    timeout: number,
-    signal: AbortSignal | undefined,
+    connection: Connection,
   ): Promise<WithResponse<T>> {
-    const connection = this.#deadline(timeout, signal);
     try {
       const { response, error } = await this.#send(operation, init, connection);
       if (!response.ok) {
@@ -131,18 +139,14 @@ export class Transport {
         throw refusal;
       }
       connection.phase = "body";
-      if (response.bodyUsed) {
-        throw new CursorError(
-          `${connection.method} ${connection.path}: a middleware has read the body; clone it first`,
-        );
-      }
+      checkUnread(response, connection);
       const { text, complete } = await this.#read(response, jsonBodyLimit, connection);
       const data = complete ? parse(text) : undefined;
-      if (data === undefined || data === null) {
+      if (!isObject(data)) {
         if (complete && spec.empty !== undefined && (text.trim() === "" || data === null)) {
           return withResponse(spec.empty, response);
         }
-        throw this.#invalid(response, connection, text, complete);
+        throw this.#invalid(response, connection, complete ? text : undefined, spec.isSecret);
       }
       return withResponse(data as T, response);
     } finally {
@@ -181,14 +185,17 @@ export class Transport {
     connection.path = url.pathname;
     connection.target = url;
     // A middleware may send a request elsewhere; the key doesn't go along.
+    // A copy, since middleware sees the request again beside the answer.
+    connection.request = request;
+    const outgoing = new Request(request, { redirect: "manual" });
     if (url.origin === this.settings.origin)
-      request.headers.set("authorization", await this.#authorization());
+      outgoing.headers.set("authorization", await this.#authorization());
     // Middleware and a key function take their time; what was given up meanwhile isn't sent.
     connection.signal.throwIfAborted();
     connection.isSent = true;
     let response: Response;
     try {
-      const pending = Promise.resolve(this.settings.fetch(request));
+      const pending = Promise.resolve(this.settings.fetch(outgoing));
       // A fetch that doesn't listen to the signal may still answer when nobody waits for it.
       pending.then((late) => connection.signal.aborted && discard(late.body)).catch(() => {});
       response = await orAbort(pending, connection.signal);
@@ -200,11 +207,14 @@ export class Transport {
       discard(response.body);
       throw this.#redirect(response, connection);
     }
-    if (response.ok || response.status > 599) return response;
+    if (response.ok) return response;
+    if (response.type === "error") throw this.#connectionError(new Error("no answer came"), connection);
     // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
     connection.phase = "body";
     const { text } = await this.#read(response, errorBodyLimit, connection);
     const { status, statusText, headers } = response;
+    // No Response can be made of a status outside of HTTP's range.
+    if (status < 200 || status > 599) throw this.#refusal(response, connection, text);
     return new Response(text, { status, statusText, headers: withoutLength(headers) });
   }
 
@@ -225,7 +235,7 @@ export class Transport {
 
   /** Gives a failure of an attempt its name: a caller's abort stays what it is. */
   #failure(error: unknown, connection: Connection): unknown {
-    const { signal, method, path } = connection;
+    const { signal, method, path, redactor } = connection;
     if (connection.timedOut) {
       const phase = connection.phase;
       const what = phase === "connect" ? "no answer" : "the answer's body did not end";
@@ -233,13 +243,13 @@ export class Transport {
     }
     if (signal.aborted) return signal.reason;
     if (CursorError.isInstance(error)) return error;
-    const cause = this.redactor.error(error);
-    return new CursorError(`${method} ${path} could not be sent: ${messageOf(cause)}`, { cause });
+    const cause = redactor.error(error);
+    return new CursorError(`${method} ${path} could not be sent: ${describeCause(cause)}`, { cause });
   }
 
-  #connectionError(error: unknown, { method, path }: Connection): ConnectionError {
-    const cause = this.redactor.error(error);
-    return new ConnectionError(`${method} ${path}: connection failed: ${messageOf(cause)}`, {
+  #connectionError(error: unknown, { method, path, redactor }: Connection): ConnectionError {
+    const cause = redactor.error(error);
+    return new ConnectionError(`${method} ${path}: connection failed: ${describeCause(cause)}`, {
       cause,
       method,
       path,
@@ -247,51 +257,72 @@ export class Transport {
   }
 
   #refusal(response: Response, connection: Connection, error: unknown): ApiError {
-    const raw = typeof error === "string" ? error : error === undefined ? "" : JSON.stringify(error);
-    const body = this.redactor.text(raw);
-    const { message, ...details } = readErrorBody(body);
-    const { method, path } = connection;
+    const raw = typeof error === "string" ? error : toJson(error);
+    // Read first and redacted then: a secret may be a word that the body's own form needs.
+    const details = readErrorBody(raw);
+    const { method, path, redactor } = connection;
     const { status } = response;
-    return new ApiError(describeAnswer(method, path, status, details.code, message ?? response.statusText), {
-      ...details,
+    const text = (value = "", shortest?: number) => redactor.text(value, shortest) || undefined;
+    const code = text(details.code, shortestInCode);
+    const message = text(details.message ?? response.statusText);
+    return new ApiError(describeAnswer(method, path, status, code, message), {
       status,
       method,
       path,
-      requestId: requestIdOf(response),
+      code,
+      helpUrl: text(details.helpUrl),
+      provider: text(details.provider),
+      requestId: requestIdOf(response, redactor),
       retryAfterMs: retryAfter(response.headers, this.settings.clock.now()) ?? details.retryAfterMs,
-      body: body === "" ? undefined : body.slice(0, errorBodyKept),
+      body: text(raw)?.slice(0, errorBodyKept),
     });
   }
 
-  #invalid(response: Response, { method, path }: Connection, text: string, complete: boolean): ApiError {
-    const type = response.headers.get("content-type") ?? "no content type";
-    const problem = !complete ? "too large" : text.trim() === "" ? "empty" : `not JSON (${type})`;
+  /** @param text Undefined: too large */
+  #invalid(
+    response: Response,
+    { method, path, redactor }: Connection,
+    text: string | undefined,
+    isSecret = false,
+  ): ApiError {
+    const type = redactor.text(response.headers.get("content-type") ?? "no content type");
+    const problem =
+      text === undefined ? "too large" : text.trim() === "" ? "empty" : `not a JSON object (${type})`;
     const code = "invalid_response";
     return new ApiError(describeAnswer(method, path, response.status, code, `the body is ${problem}`), {
       status: response.status,
       method,
       path,
       code,
-      requestId: requestIdOf(response),
-      // The beginning of a real answer may hold a worker's token or a signed address; a page from elsewhere doesn't.
-      body: /^\s*([{["]|$)/.test(text) ? undefined : this.redactor.text(text).slice(0, errorBodyKept),
+      requestId: requestIdOf(response, redactor),
+      // The beginning of a real answer may hold what is nobody's business; a page from elsewhere doesn't.
+      body:
+        isSecret || text === undefined || /^\s*([{["]|$)/.test(text)
+          ? undefined
+          : redactor.text(text).slice(0, errorBodyKept),
     });
   }
 
-  #redirect(response: Response, { method, path, target }: Connection): ApiError {
+  #redirect(response: Response, { method, path, target, redactor }: Connection): ApiError {
     const location = response.headers.get("location") ?? "";
     const host = URL.canParse(location, target?.href)
       ? new URL(location, target?.href).host
       : "an unnamed place";
     const code = "redirect_refused";
     return new ApiError(
-      describeAnswer(method, path, response.status, code, `redirects to ${host}, not followed`),
+      describeAnswer(
+        method,
+        path,
+        response.status,
+        code,
+        `redirects to ${redactor.text(host)}, not followed`,
+      ),
       {
         status: response.status,
         method,
         path,
         code,
-        requestId: requestIdOf(response),
+        requestId: requestIdOf(response, redactor),
       },
     );
   }
@@ -300,19 +331,20 @@ export class Transport {
     return checkTimeout("timeout", options.timeout) ?? this.settings.timeout ?? ofCall ?? defaultTimeout;
   }
 
-  #init(options: RequestOptions): Omit<AttemptInit, "signal"> {
+  #init(options: RequestOptions, secrets?: BodySecrets): Omit<AttemptInit, "signal"> {
     let body: string | undefined;
     return {
       headers: { ...this.settings.headers, ...checkHeaders("headers", options.headers) },
       // Serialised once: every attempt sends the same bytes, whatever happens to the caller's object meanwhile.
       bodySerializer: (value) => {
+        secrets?.learn(value);
         body ??= serialise(value);
         return body;
       },
     };
   }
 
-  #deadline(timeout: number, signal: AbortSignal | undefined): Connection {
+  #deadline(timeout: number, signal: AbortSignal | undefined, redactor: Redactor): Connection {
     const { clock } = this.settings;
     const controller = follow(signal);
     const timer =
@@ -325,6 +357,7 @@ export class Transport {
           }, timeout);
     const connection: Connection = {
       signal: controller.signal,
+      redactor,
       timeout,
       phase: "connect",
       timedOut: false,
@@ -342,6 +375,7 @@ export class Transport {
 /** One attempt's state: nothing of it outlives the attempt, so a late failure can't touch a newer one. */
 interface Connection {
   readonly signal: AbortSignal;
+  readonly redactor: Redactor;
   readonly timeout: number;
   phase: "connect" | "body";
   timedOut: boolean;
@@ -349,6 +383,8 @@ interface Connection {
   method: string;
   path: string;
   target?: URL;
+  /** Held, so that its signal, which the one that is sent follows, lives as long as the attempt. */
+  request?: Request;
   abort(): void;
   release(): void;
   stop(): void;
@@ -359,14 +395,24 @@ function withResponse<T>(data: T, response: Response): WithResponse<T> {
   return requestId === undefined ? { data, response } : { data, response, requestId };
 }
 
-const requestIdOf = (response: Response): string | undefined =>
-  response.headers.get("x-request-id") ?? undefined;
+const requestIdOf = ({ headers }: Response, redactor?: Redactor): string | undefined => {
+  const id = headers.get("x-request-id") ?? undefined;
+  return id && redactor ? redactor.text(id) : id;
+};
 
-const messageOf = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
+const isObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function checkUnread({ bodyUsed, body }: Response, { method, path }: Connection): void {
+  if (!bodyUsed && !body?.locked) return;
+  throw new CursorError(`${method} ${path}: a middleware has read the body; clone it first`);
+}
+
+function describeCause(error: unknown): string {
+  const message = messageOf(error);
   const code = ((error as Error | undefined)?.cause as { code?: unknown } | undefined)?.code;
   return typeof code === "string" && !message.includes(code) ? `${message} (${code})` : message;
-};
+}
 
 function describeAnswer(
   method: string,
@@ -383,6 +429,15 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** Nested deep enough, what could be parsed can't be written again. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
   }
 }
 
