@@ -10,7 +10,7 @@ import {
 } from "../errors.ts";
 import { discard, readText } from "../http/body.ts";
 import { isNetworkFailure } from "../http/network-failure.ts";
-import { Redactor } from "../http/redact.ts";
+import { messageOf, Redactor } from "../http/redact.ts";
 import { backoff, isRetryable, retryAfter } from "../http/retry.ts";
 import type { Transport } from "../http/transport.ts";
 import {
@@ -89,6 +89,7 @@ const defaultTimeout = 60_000;
 const backoffBase = 500;
 const backoffCap = 8_000;
 const errorBodyLimit = 16 * 1024;
+const shortestSignature = 6;
 
 export async function startDownload(
   transport: Transport,
@@ -151,7 +152,7 @@ class Download {
   readonly #maxBytes: number;
   readonly #controller: ReturnType<typeof follow>;
   /** The signature is a secret: whoever has it may read the file. */
-  readonly #redactor = new Redactor();
+  readonly #redactor: Redactor;
   #url: string | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #loaded = 0;
@@ -170,6 +171,7 @@ class Download {
     checkNames(options, downloadOptionNames);
     checkCallback("onProgress", options.onProgress);
     this.#transport = transport;
+    this.#redactor = new Redactor(Number.POSITIVE_INFINITY, transport.redactor);
     this.#getUrl = getUrl;
     this.#options = options;
     this.#path = `/v1/agents/${encodeURIComponent(agentId)}/artifacts/download`;
@@ -276,6 +278,7 @@ class Download {
       }
     });
     const { status, headers } = response;
+    if (response.type === "error") throw this.#connectionError(new Error("no answer came"));
     if (status === 416 && this.#isUnconfirmed) {
       discard(response.body);
       this.#disconnect();
@@ -364,6 +367,7 @@ class Download {
     this.#isEncoded = encoding !== null && encoding !== "" && encoding !== "identity";
     const length = status === 200 && !this.#isEncoded ? lengthOf(headers.get("content-length")) : undefined;
     if (this.#validator === undefined) {
+      if (status === 206) throw this.#invalid(status, "came in part, unasked");
       this.#validator = validator;
       this.contentType = headers.get("content-type") ?? undefined;
       this.total = length;
@@ -405,10 +409,19 @@ class Download {
 
   #checkUrl(url: string): string {
     const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-    if (!parsed || !isSafeTransport(parsed) || parsed.username !== "") {
+    // This machine's own services are reached through it only where the API itself is on it: an emulator.
+    const isLocal = this.#transport.settings.origin.startsWith("http:");
+    const isSafe = parsed && (parsed.protocol === "https:" || (isLocal && isSafeTransport(parsed)));
+    if (!isSafe || parsed.username !== "" || parsed.password !== "") {
       throw this.#invalid(200, "has no https address");
     }
-    for (const [, value] of parsed.searchParams) this.#redactor.add(value);
+    for (const pair of parsed.search.slice(1).split("&")) {
+      const value = pair.slice(pair.indexOf("=") + 1);
+      // A shorter one is no signature, and may be a word.
+      if (value.length < shortestSignature) continue;
+      this.#redactor.add(value);
+      for (const decoded of new URLSearchParams(pair).values()) this.#redactor.add(decoded);
+    }
     this.#redactor.add(parsed.search.slice(1));
     return url;
   }
@@ -433,8 +446,7 @@ class Download {
   #connectionError(error: unknown): unknown {
     if (this.#controller.signal.aborted) return this.#controller.signal.reason;
     const cause = this.#redactor.error(error);
-    const message = cause instanceof Error ? cause.message : String(cause);
-    const about = `GET ${this.#path}: the artifact storage's connection failed: ${message}`;
+    const about = `GET ${this.#path}: the artifact storage's connection failed: ${messageOf(cause)}`;
     if (!isNetworkFailure(error)) return new CursorError(about, { cause });
     return new ConnectionError(about, { cause, method: "GET", path: this.#path });
   }
@@ -446,7 +458,9 @@ class Download {
     }));
     const isRedirect =
       response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
-    const code = isRedirect ? "redirect_refused" : /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(text)?.[1];
+    const named = /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(text)?.[1];
+    const code = isRedirect ? "redirect_refused" : named && this.#redactor.text(named);
+    const requestId = response.headers.get("x-amz-request-id");
     const { status } = response;
     return new ApiError(
       `GET ${this.#path}: the artifact storage answered ${status}${code ? ` ${code}` : ""}`,
@@ -455,7 +469,7 @@ class Download {
         method: "GET",
         path: this.#path,
         code,
-        requestId: response.headers.get("x-amz-request-id") ?? undefined,
+        requestId: requestId === null ? undefined : this.#redactor.text(requestId),
         retryAfterMs: retryAfter(response.headers, this.#transport.settings.clock.now()),
       },
     );

@@ -90,7 +90,7 @@ export class Runs {
     segment("agentId", agentId);
     checkParams(params);
     // Taken once, before any wait: what is sent is what was given.
-    const body = structuredClone(
+    const body = clone(
       withExtra({ ...params, prompt: toPrompt(params.prompt) } as CreateRunRequest, extraBody),
     );
     for (let round = 1; ; round++) {
@@ -226,6 +226,7 @@ export class Runs {
     const { clock, random } = this.#transport.settings;
     return {
       poller: this.#poller,
+      redactor: this.#transport.redactor,
       clock,
       random,
       open: (lastEventId, signal) =>
@@ -243,6 +244,15 @@ export class Runs {
           { ...options, signal },
         ),
     };
+  }
+}
+
+function clone<Body>(body: Body): Body {
+  try {
+    return structuredClone(body);
+  } catch {
+    // What it says quotes what it could not copy.
+    throw new ArgumentError("params", "can't be sent as JSON");
   }
 }
 

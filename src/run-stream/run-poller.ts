@@ -124,7 +124,8 @@ export class RunPoller {
   }
 }
 
-const keyOf = (ref: RunRef): string => `${ref.agentId}/${ref.id}`;
+/** Not joined by a slash: an id may have one. */
+const keyOf = (ref: RunRef): string => JSON.stringify([ref.agentId, ref.id]);
 
 /** A failure that says nothing about the run and may be over the next time. */
 export const isPassing = (error: unknown): boolean =>

@@ -127,7 +127,8 @@ const lineWeight = 64;
 
 function countLineEnds(bytes: Uint8Array): number {
   let count = 0;
-  for (const byte of bytes) if (byte === 10 || byte === 13) count++;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
+  for (let at = bytes.indexOf(13); at >= 0; at = bytes.indexOf(13, at + 1)) count++;
   return count;
 }
 
