@@ -1,4 +1,4 @@
-import { orAbort } from "../clock.ts";
+import { type Clock, follow, orAbort } from "../clock.ts";
 
 /**
  * Reads a body as text, about `limit` bytes at most, and stops at once when aborted: the reader is cancelled
@@ -31,6 +31,29 @@ export async function readText(
     discard(reader);
     if (partial) return { text, complete: false };
     throw error;
+  }
+}
+
+/** How long the rest of an error's body is waited for. */
+const errorBodyPatience = 2_000;
+
+/**
+ * The text of an error's body, as far as it comes in two seconds. The status is what counts: a body that stalls or
+ * breaks must neither hold it back nor hide it.
+ */
+export async function readErrorText(
+  response: Response,
+  limit: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string> {
+  const patience = follow(signal);
+  const timer = clock.setTimeout(() => patience.abort(), errorBodyPatience);
+  try {
+    return (await readText(response, limit, patience.signal, true)).text;
+  } finally {
+    clock.clearTimeout(timer);
+    patience.release();
   }
 }
 

@@ -1,6 +1,6 @@
 import createClient from "openapi-fetch";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { follow, orAbort } from "../clock.ts";
+import { orAbort } from "../clock.ts";
 import { type ApiError, ArgumentError, about, CursorError, TimeoutError } from "../errors.ts";
 import {
   checkCount,
@@ -21,7 +21,7 @@ import {
   toRefusal,
 } from "./answer-errors.ts";
 import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
-import { discard, readText } from "./body.ts";
+import { discard, readErrorText, readText } from "./body.ts";
 import { BodySecrets } from "./body-secrets.ts";
 import { beginConnection, type Connection } from "./connection.ts";
 import { isNetworkFailure } from "./network-failure.ts";
@@ -31,8 +31,6 @@ import { isAmbiguous, markUnsent, type RetryPolicy, withRetries } from "./retry.
 const defaultTimeout = 60_000;
 /** An error body is read this far; more says nothing more. */
 const errorBodyLimit = 64 * 1024;
-/** … and waited for so long. */
-const errorBodyPatience = 2_000;
 /** No JSON answer of this API comes near; a body without end must not fill the memory. */
 const jsonBodyLimit = 64 * 1024 * 1024;
 /** A key function may return a new one each time: so many are remembered. */
@@ -233,26 +231,12 @@ export class Transport {
     if (response.ok) return response;
     if (response.type === "error") throw toConnectionError(new Error("no answer came"), connection);
     // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
-    const text = await this.#readErrorBody(response, connection);
+    const text = await readErrorText(response, errorBodyLimit, this.settings.clock, connection.signal);
+    if (!connection.timedOut) connection.signal.throwIfAborted();
     const { status, statusText, headers } = response;
     // No Response can be made of a status outside of HTTP's range.
     if (status < 200 || status > 599) throw toRefusal(response, connection, text, this.settings.clock.now());
     return new Response(text, { status, statusText, headers: withoutLength(headers) });
-  }
-
-  /** The status is what counts: a body that stalls or breaks must neither hold it back nor hide it. */
-  async #readErrorBody(response: Response, connection: Connection): Promise<string> {
-    const { clock } = this.settings;
-    const patience = follow(connection.signal);
-    const timer = clock.setTimeout(() => patience.abort(), errorBodyPatience);
-    try {
-      const { text } = await readText(response, errorBodyLimit, patience.signal, true);
-      if (!connection.timedOut) connection.signal.throwIfAborted();
-      return text;
-    } finally {
-      clock.clearTimeout(timer);
-      patience.release();
-    }
   }
 
   async #authorization(): Promise<string> {
