@@ -1,9 +1,14 @@
 import { addAgent } from "./agent-routes.ts";
 import { toBytes } from "./body-source.ts";
 import type { Core } from "./core-context.ts";
+import { EnvironmentControls, SecretControls } from "./environments/environment-controls.ts";
+import { EnvironmentStore } from "./environments/environment-store.ts";
+import { SecretStore } from "./environments/secret-store.ts";
 import type { IncomingRequest, Outcome } from "./exchange.ts";
 import { Faults } from "./faults.ts";
 import { createFetch } from "./fetch-mount.ts";
+import { Fleet } from "./fleet/fleet.ts";
+import { FleetControls } from "./fleet/fleet-controls.ts";
 import { Gates } from "./gates.ts";
 import { Limits } from "./limits.ts";
 import { createHandlers, type MswRequestHandler } from "./msw-handlers.ts";
@@ -41,6 +46,17 @@ export class CursorEmulator {
   readonly fetch: typeof globalThis.fetch;
   /** Trouble on demand. */
   readonly faults = new Faults();
+  /** Workers, pools and their queue. */
+  readonly fleet = new FleetControls(() => ({
+    fleet: this.#core.fleet,
+    ids: this.#core.store.ids,
+    members: this.#options.members,
+    now: () => this.#core.store.now(),
+  }));
+  /** Builds of environments. */
+  readonly environments = new EnvironmentControls(() => this.#core.environments);
+  /** Stored secrets. */
+  readonly secrets = new SecretControls(() => this.#core);
   readonly #options: ResolvedOptions;
   readonly #gates = new Gates();
   readonly #scripts = new ScriptBook();
@@ -135,8 +151,9 @@ export class CursorEmulator {
     this.#run(runId).streamExpired = true;
   }
 
-  /** Forgets agents, requests, scripts, faults, gates and limits; open streams end. */
+  /** Forgets agents, the fleet, environments, secrets, requests, scripts, faults, gates and limits; open streams end. */
   reset(): void {
+    this.#core.fleet.close();
     for (const agent of [...this.#core.store.agents.values()]) this.#core.store.deleteAgent(agent);
     this.#requests.length = 0;
     this.#scripts.clear();
@@ -151,13 +168,17 @@ export class CursorEmulator {
 
   #createCore(): Core {
     const { clock } = this.#options;
+    const store = new Store(clock);
     return {
       options: this.#options,
-      store: new Store(clock),
+      store,
       gates: this.#gates,
       faults: this.faults,
       scripts: this.#scripts,
       limits: this.#limits,
+      fleet: new Fleet(clock, { pools: this.#options.pools, repoUrls: this.#options.fleet.repoUrls }),
+      environments: new EnvironmentStore(store),
+      secrets: new SecretStore(store),
       sleep: (ms) => (ms > 0 ? new Promise((resolve) => clock.setTimeout(resolve, ms)) : Promise.resolve()),
     };
   }
