@@ -45,6 +45,37 @@ export type Repository = Schemas["Repository"];
 /** A one-hour token with which a worker runs as a team member. */
 export type WorkerToken = Schemas["SubToken"];
 
+/** A self-hosted worker that is connected. Times are Unix milliseconds. */
+export type Worker = Schemas["Worker"];
+/** Connected and busy workers of the key's team and user; either part may be missing. */
+export type FleetSummary = Schemas["FleetSummary"];
+/** A named group of workers; it stays registered with no worker connected. Times are Unix milliseconds. */
+export type Pool = Schemas["Pool"];
+/**
+ * A request that waits for a worker of a pool: the one its label `pool` names, else `default`. With `claimedWorkerId`
+ * it is claimed by that worker, which is offline and has `wakeTimeoutMs` milliseconds left to come back.
+ */
+export type PendingRequest = Schemas["PendingRequest"];
+/** A reservation of a request for one worker. `token` and `expiresAt` come with `sessionToken: true` (newer). */
+export type Claim = Schemas["Claim"];
+/** A token, good for seven days, with which the worker of a claim connects (newer). */
+export type ClaimToken = Schemas["ClaimToken"];
+
+/** A named cloud environment (newer). */
+export type Environment = Schemas["Environment"];
+/** An environment with its configuration (newer). */
+export type EnvironmentDetails = Schemas["EnvironmentDetails"];
+/** One change of an environment (newer). */
+export type EnvironmentChange = Schemas["EnvironmentChange"];
+/** One build of an environment (newer). */
+export type EnvironmentBuild = Schemas["EnvironmentBuild"];
+/** What agents of an environment start from (newer). */
+export type ActiveEnvironmentBuild = Schemas["ActiveEnvironmentBuild"];
+/** A stored secret, without its value (newer). */
+export type Secret = Schemas["Secret"];
+/** `team`, `user` or `environment` (newer). */
+export type SecretScope = Schemas["SecretScope"];
+
 // The payloads of a run stream's events; `RunEventData` says which is which.
 export type StatusEventData = Schemas["StatusEventData"];
 export type AssistantEventData = Schemas["AssistantEventData"];
@@ -131,6 +162,35 @@ export type CreateRunParams = Omit<CreateRunRequest, "prompt"> & { prompt: strin
 export type CreateWorkerTokenParams =
   | ({ forUserEmail: string } & Without<"forUserId">)
   | ({ forUserId: number } & Without<"forUserEmail">);
+
+/** A pool is tied to a repository by owner and name together; without them it takes any. The URL is for display. */
+type PoolRepository =
+  | { repoOwner: string; repoName: string; repoUrl?: string | undefined }
+  | Without<"repoOwner" | "repoName" | "repoUrl">;
+
+/** How long a claimed request waits for its offline worker, in whole seconds; the newer page renames the field. */
+type PoolTimeout =
+  | ({ offlineReconnectTimeoutSeconds?: number | undefined } & Without<"workerReadyTimeoutSeconds">)
+  | ({ workerReadyTimeoutSeconds?: number | undefined } & Without<"offlineReconnectTimeoutSeconds">);
+
+/** A pool to register; see Register A Pool. */
+export type RegisterPoolParams = { scope: "user" | "team"; poolName: string } & PoolRepository & PoolTimeout;
+
+/** A pool to deregister, by the wire's names; see Deregister A Pool. */
+export type DeregisterPoolParams = { scope: "user" | "team"; pool_name: string } & (
+  | { repo_owner: string; repo_name: string }
+  | Without<"repo_owner" | "repo_name">
+);
+
+/** What to claim, and for which worker; see Claim A Pending Request. `sessionToken` is newer. */
+export type CreateClaimParams = Schemas["ClaimRequest"];
+
+/** An environment to create (newer). */
+export type CreateEnvironmentParams = Schemas["CreateEnvironmentRequest"];
+/** What to change of an environment (newer). */
+export type UpdateEnvironmentParams = Schemas["UpdateEnvironmentRequest"];
+/** Value and reach of a secret (newer). */
+export type SetSecretParams = Schemas["PutSecretRequest"];
 
 const terminal: ReadonlySet<string> = new Set(["FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
 

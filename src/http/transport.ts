@@ -33,7 +33,7 @@ export interface CallSpec<T> {
   policy?: RetryPolicy;
   /** Milliseconds, where neither the client nor the call says. @default 60_000 */
   timeout?: number;
-  /** The value of an empty 2xx answer, for operations whose body only repeats the request's id. */
+  /** The value of an empty 2xx answer, for operations whose body only repeats the request's id, or that have none. */
   empty?: T;
   /** A refusal that is in truth what was asked for, and the answer it stands for. */
   recover?: (refusal: ApiError) => T | undefined;
@@ -139,8 +139,8 @@ export class Transport {
       const { text, complete } = await this.#read(response, jsonBodyLimit, connection);
       const data = complete ? parse(text) : undefined;
       if (data === undefined || data === null) {
-        if (complete && spec.empty !== undefined && (text.trim() === "" || data === null)) {
-          return withResponse(spec.empty, response);
+        if (complete && "empty" in spec && (text.trim() === "" || data === null)) {
+          return withResponse(spec.empty as T, response);
         }
         throw this.#invalid(response, connection, text, complete);
       }
