@@ -1,5 +1,7 @@
 import { ArgumentError, describe } from "../errors.ts";
 import { segment } from "../http/path.ts";
+import { isAmbiguous } from "../http/retry.ts";
+import type { CallSpec } from "../http/transport.ts";
 import type { CreateAgentParams, Prompt, PromptInput, RunRef } from "../types.ts";
 
 /** Both ids of a run, checked; a whole `Run` will do. */
@@ -95,3 +97,15 @@ export function toQuery<Query extends object>(query: Query | undefined): Given<Q
 }
 
 type Given<Query> = { [Key in keyof Query]?: Exclude<Query[Key], undefined> };
+
+/** A deletion, which may be repeated: that the thing is gone by the second attempt is what was asked for. */
+export function deletion<T>(answer: T): CallSpec<T> {
+  let mayBeGone = false;
+  return {
+    empty: answer,
+    onRetry: (error) => {
+      mayBeGone ||= isAmbiguous(error);
+    },
+    recover: ({ status }) => (mayBeGone && status === 404 ? answer : undefined),
+  };
+}
