@@ -4,6 +4,8 @@ import type { Core } from "./core-context.ts";
 import type { IncomingRequest, Outcome } from "./exchange.ts";
 import { Faults } from "./faults.ts";
 import { createFetch } from "./fetch-mount.ts";
+import { Fleet } from "./fleet/fleet.ts";
+import { FleetControls } from "./fleet/fleet-controls.ts";
 import { Gates } from "./gates.ts";
 import { Limits } from "./limits.ts";
 import { createHandlers, type MswRequestHandler } from "./msw-handlers.ts";
@@ -41,6 +43,8 @@ export class CursorEmulator {
   readonly fetch: typeof globalThis.fetch;
   /** Trouble on demand. */
   readonly faults = new Faults();
+  /** Workers, pools and their queue. */
+  readonly fleet: FleetControls;
   readonly #options: ResolvedOptions;
   readonly #gates = new Gates();
   readonly #scripts = new ScriptBook();
@@ -52,6 +56,12 @@ export class CursorEmulator {
     this.#options = resolveOptions(options);
     this.#limits = new Limits(this.#options.clock);
     this.#core = this.#createCore();
+    this.fleet = new FleetControls(() => ({
+      fleet: this.#core.fleet,
+      ids: this.#core.store.ids,
+      members: this.#options.members,
+      now: () => this.#core.store.now(),
+    }));
     this.fetch = createFetch(this.#options, this.#handle);
   }
 
@@ -135,8 +145,9 @@ export class CursorEmulator {
     this.#run(runId).streamExpired = true;
   }
 
-  /** Forgets agents, requests, scripts, faults, gates and limits; open streams end. */
+  /** Forgets agents, the fleet, requests, scripts, faults, gates and limits; open streams end. */
   reset(): void {
+    this.#core.fleet.close();
     for (const agent of [...this.#core.store.agents.values()]) this.#core.store.deleteAgent(agent);
     this.#requests.length = 0;
     this.#scripts.clear();
@@ -158,6 +169,7 @@ export class CursorEmulator {
       faults: this.faults,
       scripts: this.#scripts,
       limits: this.#limits,
+      fleet: new Fleet(clock, { pools: this.#options.pools, repoUrls: this.#options.fleet.repoUrls }),
       sleep: (ms) => (ms > 0 ? new Promise((resolve) => clock.setTimeout(resolve, ms)) : Promise.resolve()),
     };
   }

@@ -16,6 +16,10 @@ export interface EmulatorKey {
   revoked?: boolean;
   /** Agents of another owner are 404. @default one owner for all keys */
   owner?: string;
+  /** Keys of one service account share its four watch streams. @default one account for each key */
+  serviceAccountId?: string;
+  /** URLs of the only repositories the key is for: its pending requests are asked for by `repository`. @default all */
+  repositories?: readonly string[];
   /** Changes to what API Key Info says. */
   info?: Partial<ApiKeyInfo>;
 }
@@ -34,6 +38,18 @@ export interface EmulatorRateLimit {
 export interface EmulatorMember {
   userId: number;
   email: string;
+}
+
+/** Behaviour of the workers' endpoints. */
+export interface EmulatorFleetOptions {
+  /** A quiet watch says so at this interval; `Infinity` for never. @default 20000 */
+  heartbeatMs?: number;
+  /** Life of a watch's cursors, counted from the list that issued the first. @default 300000 */
+  cursorLifetimeMs?: number;
+  /** Watches a service account may have open; one more is 429. @default 4 */
+  maxStreams?: number;
+  /** Pending requests have the undocumented `repoUrls`, as in production. @default false */
+  repoUrls?: boolean;
 }
 
 /** Behaviour of a {@link CursorEmulator}. All times are milliseconds of its clock. */
@@ -82,10 +98,11 @@ export interface EmulatorOptions {
   repositories?: readonly string[];
   /** List Repositories allows 1 request a minute and 30 an hour per key. @default true */
   repositoriesLimit?: boolean;
-  /** Pool names that exist; others are 400. @default ["default", "sandbox", "gpu"] */
+  /** Pools that are registered from the start, for any repository; unknown ones are 400. @default ["default", "sandbox", "gpu"] */
   pools?: readonly string[];
   /** @default developer@example.com (42) and alice@company.com (43) */
   members?: readonly EmulatorMember[];
+  fleet?: EmulatorFleetOptions;
   /** @default none */
   rateLimit?: EmulatorRateLimit;
   /** Told of each exchange when its body is over: to check all of them against a contract. */
@@ -127,6 +144,12 @@ export function resolveOptions(options: EmulatorOptions) {
       { userId: 42, email: "developer@example.com" },
       { userId: 43, email: "alice@company.com" },
     ],
+    fleet: {
+      heartbeatMs: options.fleet?.heartbeatMs ?? 20_000,
+      cursorLifetimeMs: options.fleet?.cursorLifetimeMs ?? 300_000,
+      maxStreams: options.fleet?.maxStreams ?? 4,
+      repoUrls: options.fleet?.repoUrls ?? false,
+    },
     rateLimit: options.rateLimit,
     onExchange: options.onExchange,
   };

@@ -301,7 +301,7 @@ describe("an emulator", () => {
 
   it("knows its routes as the contract writes them", () => {
     const { emulator } = emulate();
-    expect(emulator.routes).toHaveLength(18);
+    expect(emulator.routes).toHaveLength(30);
     expect(emulator.routes).toContainEqual({
       method: "GET",
       path: "/v1/agents/{id}/runs/{runId}/stream",
