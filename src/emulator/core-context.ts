@@ -1,3 +1,5 @@
+import type { EnvironmentStore } from "./environments/environment-store.ts";
+import type { SecretStore } from "./environments/secret-store.ts";
 import type { Answer, IncomingRequest } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
 import type { Fleet } from "./fleet/fleet.ts";
@@ -17,6 +19,8 @@ export interface Core {
   readonly scripts: ScriptBook;
   readonly limits: Limits;
   readonly fleet: Fleet;
+  readonly environments: EnvironmentStore;
+  readonly secrets: SecretStore;
   /** Lets time pass on the emulator's clock; at once if there is none to pass. */
   sleep(ms: number): Promise<void>;
 }

@@ -1,6 +1,9 @@
 import { addAgent } from "./agent-routes.ts";
 import { toBytes } from "./body-source.ts";
 import type { Core } from "./core-context.ts";
+import { EnvironmentControls, SecretControls } from "./environments/environment-controls.ts";
+import { EnvironmentStore } from "./environments/environment-store.ts";
+import { SecretStore } from "./environments/secret-store.ts";
 import type { IncomingRequest, Outcome } from "./exchange.ts";
 import { Faults } from "./faults.ts";
 import { createFetch } from "./fetch-mount.ts";
@@ -44,7 +47,16 @@ export class CursorEmulator {
   /** Trouble on demand. */
   readonly faults = new Faults();
   /** Workers, pools and their queue. */
-  readonly fleet: FleetControls;
+  readonly fleet = new FleetControls(() => ({
+    fleet: this.#core.fleet,
+    ids: this.#core.store.ids,
+    members: this.#options.members,
+    now: () => this.#core.store.now(),
+  }));
+  /** Builds of environments. */
+  readonly environments = new EnvironmentControls(() => this.#core.environments);
+  /** Stored secrets. */
+  readonly secrets = new SecretControls(() => this.#core);
   readonly #options: ResolvedOptions;
   readonly #gates = new Gates();
   readonly #scripts = new ScriptBook();
@@ -56,12 +68,6 @@ export class CursorEmulator {
     this.#options = resolveOptions(options);
     this.#limits = new Limits(this.#options.clock);
     this.#core = this.#createCore();
-    this.fleet = new FleetControls(() => ({
-      fleet: this.#core.fleet,
-      ids: this.#core.store.ids,
-      members: this.#options.members,
-      now: () => this.#core.store.now(),
-    }));
     this.fetch = createFetch(this.#options, this.#handle);
   }
 
@@ -145,7 +151,7 @@ export class CursorEmulator {
     this.#run(runId).streamExpired = true;
   }
 
-  /** Forgets agents, the fleet, requests, scripts, faults, gates and limits; open streams end. */
+  /** Forgets agents, the fleet, environments, secrets, requests, scripts, faults, gates and limits; open streams end. */
   reset(): void {
     this.#core.fleet.close();
     for (const agent of [...this.#core.store.agents.values()]) this.#core.store.deleteAgent(agent);
@@ -162,14 +168,17 @@ export class CursorEmulator {
 
   #createCore(): Core {
     const { clock } = this.#options;
+    const store = new Store(clock);
     return {
       options: this.#options,
-      store: new Store(clock),
+      store,
       gates: this.#gates,
       faults: this.faults,
       scripts: this.#scripts,
       limits: this.#limits,
       fleet: new Fleet(clock, { pools: this.#options.pools, repoUrls: this.#options.fleet.repoUrls }),
+      environments: new EnvironmentStore(store),
+      secrets: new SecretStore(store),
       sleep: (ms) => (ms > 0 ? new Promise((resolve) => clock.setTimeout(resolve, ms)) : Promise.resolve()),
     };
   }

@@ -1,5 +1,13 @@
 export type { Clock } from "./clock.ts";
 export { CursorEmulator, type EmulatorRoute } from "./emulator.ts";
+export type {
+  AddSecretInit,
+  EnvironmentControls,
+  SecretControls,
+  StoredSecret,
+} from "./environments/environment-controls.ts";
+export type { EnvironmentBuild } from "./environments/environment-store.ts";
+export type { SecretKind } from "./environments/secret-store.ts";
 export type { Faults, FaultTarget, FaultTimes, InterruptionOptions, StatusFaultOptions } from "./faults.ts";
 export type {
   AddPoolInit,

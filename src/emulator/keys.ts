@@ -13,6 +13,8 @@ export interface Caller {
   info: ApiKeyInfo;
   /** Of service account keys. */
   serviceAccountId?: string;
+  /** In the team. */
+  role: "admin" | "member" | "none";
   /** The only repositories the key is for. */
   repositories?: readonly string[];
 }
@@ -76,6 +78,7 @@ export function authenticate(headers: HeaderEntries, keys: readonly EmulatorKey[
     kind,
     owner: key.owner ?? "owner",
     info: infoOf(key),
+    role: key.role ?? "member",
     ...(kind === "service-account" ? { serviceAccountId } : {}),
     ...(key.repositories === undefined ? {} : { repositories: key.repositories }),
   };

@@ -18,8 +18,10 @@ export interface EmulatorKey {
   owner?: string;
   /** Keys of one service account share its four watch streams. @default one account for each key */
   serviceAccountId?: string;
-  /** URLs of the only repositories the key is for: its pending requests are asked for by `repository`. @default all */
+  /** URLs of the only repositories the key is for: it sees no request, environment or secret of others. @default all */
   repositories?: readonly string[];
+  /** Role in the team; `none`: the key works in no team. @default "member" */
+  role?: "admin" | "member" | "none";
   /** Changes to what API Key Info says. */
   info?: Partial<ApiKeyInfo>;
 }
@@ -50,6 +52,16 @@ export interface EmulatorFleetOptions {
   maxStreams?: number;
   /** Pending requests have the undocumented `repoUrls`, as in production. @default false */
   repoUrls?: boolean;
+}
+
+/** Behaviour of the secrets' endpoints. */
+export interface EmulatorSecretsOptions {
+  /** Others than team admins get 403 `team_admin_required` for changes of the team's. @default false */
+  adminsOnly?: boolean;
+  /** Secrets a team or an environment can have. @default 1000 */
+  limit?: number;
+  /** A new secret is answered without `id` and `createdAt`, as when it can't be read yet. @default false */
+  lateIds?: boolean;
 }
 
 /** Behaviour of a {@link CursorEmulator}. All times are milliseconds of its clock. */
@@ -103,6 +115,9 @@ export interface EmulatorOptions {
   /** @default developer@example.com (42) and alice@company.com (43) */
   members?: readonly EmulatorMember[];
   fleet?: EmulatorFleetOptions;
+  secrets?: EmulatorSecretsOptions;
+  /** Pages of environments and of secrets are half as long as was asked for, which they may be. @default false */
+  shortPages?: boolean;
   /** @default none */
   rateLimit?: EmulatorRateLimit;
   /** Told of each exchange when its body is over: to check all of them against a contract. */
@@ -150,6 +165,12 @@ export function resolveOptions(options: EmulatorOptions) {
       maxStreams: options.fleet?.maxStreams ?? 4,
       repoUrls: options.fleet?.repoUrls ?? false,
     },
+    secrets: {
+      adminsOnly: options.secrets?.adminsOnly ?? false,
+      limit: options.secrets?.limit ?? 1000,
+      lateIds: options.secrets?.lateIds ?? false,
+    },
+    shortPages: options.shortPages ?? false,
     rateLimit: options.rateLimit,
     onExchange: options.onExchange,
   };

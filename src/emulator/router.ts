@@ -2,6 +2,8 @@ import { accountRoutes } from "./account-routes.ts";
 import { agentRoutes } from "./agent-routes.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
 import type { Route } from "./core-context.ts";
+import { environmentRoutes } from "./environments/environment-routes.ts";
+import { secretRoutes } from "./environments/secret-routes.ts";
 import { claimRoutes } from "./fleet/claim-routes.ts";
 import { queueRoutes } from "./fleet/queue-routes.ts";
 import { workerByIdRoutes, workerRoutes } from "./fleet/worker-routes.ts";
@@ -17,6 +19,8 @@ export const routes: readonly Route[] = [
   ...queueRoutes,
   ...claimRoutes,
   ...workerByIdRoutes,
+  ...environmentRoutes,
+  ...secretRoutes,
 ];
 
 function decodeSegment(segment: string): string {
