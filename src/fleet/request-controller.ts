@@ -270,7 +270,7 @@ export class RequestController {
     entry.failures = 0;
     entry.isStarted = true;
     if (refusal?.fail !== undefined) await this.#giveBack(request, claim, refusal.fail);
-    this.#setAside(entry, Math.max(untilListed, request.wakeTimeoutMs ?? 0), false);
+    this.#setAside(entry, untilListed + (request.wakeTimeoutMs ?? 0), false);
   }
 
   async #giveBack(request: PendingRequest, claim: ControllerClaim, message?: string): Promise<void> {
