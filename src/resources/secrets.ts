@@ -63,7 +63,10 @@ export class Secrets {
   }
 }
 
-/** The team's secrets. Needs a team admin. Newer than the baseline page of the API. */
+/**
+ * The team's secrets. Needs a seat in the team, and a team admin where only those may change secrets. Newer than the
+ * baseline page of the API.
+ */
 export class TeamSecrets {
   readonly #transport: Transport;
 
