@@ -67,10 +67,44 @@ export interface Settings {
   random: () => number;
 }
 
+const optionNames: (keyof CursorOptions)[] = [
+  "apiKey",
+  "auth",
+  "baseUrl",
+  "fetch",
+  "headers",
+  "middleware",
+  "timeout",
+  "maxRetries",
+  "clock",
+  "random",
+];
+
+/** The names of {@link RequestOptions}. */
+export const requestOptionNames: (keyof RequestOptions)[] = ["signal", "timeout", "maxRetries", "headers"];
+
+/** Refuses a misspelt option where no compiler looks: ignored, it would be a surprise at the worst time. */
+export function checkNames(options: unknown, names: readonly string[]): void {
+  if (options === undefined || options === null) return;
+  if (typeof options !== "object")
+    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name))
+      throw new ArgumentError(name, `is no option here; there are ${names.join(", ")}`);
+  }
+}
+
+export function checkCallback(argument: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") {
+    throw new ArgumentError(argument, `expected a function, got ${describe(value)}`);
+  }
+}
+
 export function resolveOptions(options: CursorOptions): Settings {
   if (typeof options !== "object" || options === null) {
     throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
   }
+  checkNames(options, optionNames);
   const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
   const custom = options.fetch;
   if (custom !== undefined && typeof custom !== "function") {
@@ -90,12 +124,27 @@ export function resolveOptions(options: CursorOptions): Settings {
     fetch: fetchUrl,
     fetchUrl,
     headers: checkHeaders("headers", options.headers),
-    middleware: options.middleware ?? [],
+    middleware: checkMiddleware(options.middleware),
     timeout: checkTimeout("timeout", options.timeout),
     maxRetries: checkCount("maxRetries", options.maxRetries) ?? 2,
-    clock: options.clock ?? systemClock,
+    clock: checkClock(options.clock) ?? systemClock,
     random: options.random ?? Math.random,
   };
+}
+
+function checkMiddleware(middleware: Middleware[] = []): Middleware[] {
+  const isList =
+    Array.isArray(middleware) && middleware.every((entry) => typeof entry === "object" && entry !== null);
+  if (!isList) throw new ArgumentError("middleware", "expected a list of openapi-fetch middleware");
+  return middleware;
+}
+
+function checkClock(clock: Clock | undefined): Clock | undefined {
+  const names = ["now", "setTimeout", "clearTimeout"] as const;
+  if (clock !== undefined && !names.every((name) => typeof clock?.[name] === "function")) {
+    throw new ArgumentError("clock", `expected an object with ${names.join(", ")}`);
+  }
+  return clock;
 }
 
 /** The only reader of the environment: lazily, and where there is one. */
@@ -140,7 +189,7 @@ function checkBaseUrl(value: unknown): URL {
   if (typeof value !== "string")
     throw new ArgumentError("baseUrl", `expected a string, got ${describe(value)}`);
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url) throw new ArgumentError("baseUrl", "is not a URL");
+  if (!url) throw new ArgumentError("baseUrl", "is no URL such as https://api.cursor.com");
   if (url.username !== "" || url.password !== "") {
     throw new ArgumentError("baseUrl", "must not hold a user name or password: pass `apiKey`");
   }
@@ -173,6 +222,9 @@ export function checkHeaders(argument: string, headers: HeadersInput | undefined
     }
     if (typeof value !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new ArgumentError(`${argument}.${name}`, "can't be sent as a header value");
+    }
+    if (name.toLowerCase() === "authorization") {
+      throw new ArgumentError(`${argument}.${name}`, "is made from `apiKey`; see `auth` for its form");
     }
     flat[name.toLowerCase()] = value;
   }

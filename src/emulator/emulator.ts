@@ -39,7 +39,7 @@ export interface EmulatorRoute {
  * @example
  * const emulator = new CursorEmulator();
  * emulator.script("readme", (run) => run.text("Hel").cut().text("lo").finish());
- * const cursor = new Cursor({ apiKey: "test", fetch: emulator.fetch });
+ * const cursor = new Cursor({ apiKey: "test", baseUrl: emulator.baseUrl, fetch: emulator.fetch });
  */
 export class CursorEmulator {
   /** Answers requests to the API and to the artifact storage in memory; other hosts do not exist. */

@@ -5,9 +5,11 @@ import { ApiError, ArgumentError, about, ConnectionError, CursorError, TimeoutEr
 import {
   checkCount,
   checkHeaders,
+  checkNames,
   checkSignal,
   checkTimeout,
   type RequestOptions,
+  requestOptionNames,
   type Settings,
 } from "../options.ts";
 import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
@@ -69,6 +71,7 @@ export class Transport {
     spec: CallSpec<T> = {},
     options: RequestOptions = {},
   ): Promise<WithResponse<T>> {
+    checkNames(options, requestOptionNames);
     const { policy = "safe", onRetry } = spec;
     const signal = checkSignal(options.signal);
     const timeout = this.#timeout(spec.timeout, options);

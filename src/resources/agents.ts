@@ -78,7 +78,7 @@ export class Agents {
 
   async #create(params: CreateAgentParams, options: CreateAgentOptions): Promise<WithResponse<CreatedAgent>> {
     checkParams(params);
-    const { onConflict = "throw", extraBody } = options;
+    const { onConflict = "throw", extraBody, ...requestOptions } = options ?? {};
     if (onConflict !== "throw" && onConflict !== "adopt") {
       throw new ArgumentError("onConflict", 'expected "throw" or "adopt"');
     }
@@ -105,14 +105,14 @@ export class Agents {
       return await this.#transport.run(
         (client, init) => client.POST("/v1/agents", { body, ...init }),
         spec,
-        options,
+        requestOptions,
       );
     } catch (error) {
       if (agentId === undefined || !isApiError(error, "agent_id_conflict")) throw error;
       // Nobody else can have made an agent of an id that was made for this call.
-      if (isMinted) return this.#existing(agentId, options);
+      if (isMinted) return this.#existing(agentId, requestOptions);
       if (onConflict === "adopt") {
-        const existing = await this.#existing(agentId, options);
+        const existing = await this.#existing(agentId, requestOptions);
         return { ...existing, data: { ...existing.data, adopted: true } };
       }
       if (mayHaveMadeIt) error.outcome = "unknown";

@@ -13,7 +13,15 @@ import { isNetworkFailure } from "../http/network-failure.ts";
 import { Redactor } from "../http/redact.ts";
 import { backoff, isRetryable, retryAfter } from "../http/retry.ts";
 import type { Transport } from "../http/transport.ts";
-import { checkCount, checkSignal, checkTimeout, isSafeTransport, type RequestOptions } from "../options.ts";
+import {
+  checkCallback,
+  checkCount,
+  checkNames,
+  checkSignal,
+  checkTimeout,
+  isSafeTransport,
+  type RequestOptions,
+} from "../options.ts";
 import type { ArtifactUrl } from "../types.ts";
 
 /** What can be said for a download. */
@@ -28,6 +36,15 @@ export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
    */
   resumeFrom?: ArtifactPosition | undefined;
 }
+
+const downloadOptionNames: (keyof DownloadOptions)[] = [
+  "signal",
+  "timeout",
+  "maxRetries",
+  "onProgress",
+  "maxBytes",
+  "resumeFrom",
+];
 
 /** Where a download stopped, and in which version of the file. */
 export interface ArtifactPosition {
@@ -150,6 +167,8 @@ class Download {
 
   constructor(transport: Transport, { agentId, options }: Target, getUrl: GetUrl) {
     const { settings } = transport;
+    checkNames(options, downloadOptionNames);
+    checkCallback("onProgress", options.onProgress);
     this.#transport = transport;
     this.#getUrl = getUrl;
     this.#options = options;

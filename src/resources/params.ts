@@ -45,6 +45,9 @@ function checkImage(image: unknown, index: number): void {
     throw new ArgumentError(argument, "has both `data` and `url`: give the bytes or an address, not both");
   }
   if (data === undefined && url === undefined) throw new ArgumentError(argument, "needs `data` or `url`");
+  if (typeof data === "string" && data.startsWith("data:")) {
+    throw new ArgumentError(`${argument}.data`, "is a data: URL: give the base64 part alone");
+  }
   if (data !== undefined && mimeType === undefined)
     throw new ArgumentError(`${argument}.mimeType`, "is missing");
 }

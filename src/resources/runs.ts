@@ -3,7 +3,7 @@ import { sleep } from "../clock.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
-import { checkSignal, type RequestOptions } from "../options.ts";
+import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
 import { RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
@@ -78,7 +78,7 @@ export class Runs {
     params: CreateRunParams,
     options: CreateRunOptions,
   ): Promise<WithResponse<Run>> {
-    const { whenBusy = "throw", extraBody } = options;
+    const { whenBusy = "throw", extraBody, ...requestOptions } = options ?? {};
     if (!["throw", "wait", "cancel"].includes(whenBusy)) {
       throw new ArgumentError("whenBusy", 'expected "throw", "wait" or "cancel"');
     }
@@ -90,11 +90,11 @@ export class Runs {
     );
     for (let round = 1; ; round++) {
       try {
-        return await this.#post(agentId, body, options);
+        return await this.#post(agentId, body, requestOptions);
       } catch (error) {
         if (whenBusy === "throw" || round >= busyRounds || !isApiError(error, "agent_busy")) throw error;
       }
-      await this.#untilFree(agentId, whenBusy, options);
+      await this.#untilFree(agentId, whenBusy, requestOptions);
     }
   }
 
@@ -109,7 +109,7 @@ export class Runs {
   }
 
   /** Until the run in the way is over: watched through Get A Run, so that nothing is posted while one is known to be active. */
-  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: CreateRunOptions): Promise<void> {
+  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
     const signal = checkSignal(options.signal);
     const { data: agent } = await this.#transport.run(
       (client, init) => client.GET("/v1/agents/{id}", { params: { path: { id: agentId } }, ...init }),
@@ -197,6 +197,7 @@ export class Runs {
    */
   stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
     const checked = checkRef(ref);
+    checkNames(requestOptions, requestOptionNames);
     const signal = requestOptions?.signal;
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
     return new RunStreamHandle(checked, this.#source(checked, requestOptions), merged);

@@ -174,8 +174,12 @@ export class RunReader {
         if (this.#leaves !== leaves) throw left;
       }
     } catch (error) {
+      if (error === left) {
+        // Whoever left has stopped the reading, and it may have been taken up again since.
+        this.#disconnect();
+        return { done: true, value: undefined };
+      }
       this.#stop();
-      if (error === left) return { done: true, value: undefined };
       // A caller's abort is repeated at every further pull, too: an aborted reading never looks like a finished one.
       this.#failure ??= { error: about(error, this.#ref) };
       throw this.#failure.error;

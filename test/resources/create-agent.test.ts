@@ -182,18 +182,13 @@ it("two creates with one id, the first aborted: one agent, for whoever adopts", 
 describe("the body of a create", () => {
   it("has what was set, and nothing else", async () => {
     const { cursor, requests } = fake(reply(201, created(agentId)));
-    const options = {
-      signal: new AbortController().signal,
-      timeout: 9,
-      maxRetries: 1,
-      onConflict: "throw" as const,
-    };
+    const options = { signal: new AbortController().signal, timeout: 9, maxRetries: 1 };
     await cursor.agents.create(
-      { prompt: "x", agentId, name: undefined as never, model: undefined as never },
-      options,
+      { prompt: "x", agentId, name: undefined, model: undefined },
+      { ...options, onConflict: "throw" },
     );
     expect(JSON.parse(requests[0]!.text)).toEqual({ prompt: { text: "x" }, agentId });
-    await cursor.runs.create(agentId, { prompt: { text: "x" } }, { ...options, whenBusy: "throw" } as never);
+    await cursor.runs.create(agentId, { prompt: { text: "x" } }, { ...options, whenBusy: "throw" });
     expect(JSON.parse(requests[1]!.text)).toEqual({ prompt: { text: "x" } });
   });
 
