@@ -21,15 +21,15 @@ export {
   TimeoutError,
 } from "./errors.ts";
 export type { Claims } from "./fleet/claims.ts";
+export type {
+  ControllerClaim,
+  RequestControllerOptions,
+  StartRefusal,
+} from "./fleet/controller-options.ts";
 export type { Fleet } from "./fleet/fleet.ts";
 export type { ListPoolsQuery, Pools } from "./fleet/pools.ts";
 export type { RequestChange, RequestChangeReason } from "./fleet/queue-view.ts";
-export type {
-  ControllerClaim,
-  RequestController,
-  RequestControllerOptions,
-  StartRefusal,
-} from "./fleet/request-controller.ts";
+export type { RequestController } from "./fleet/request-controller.ts";
 export type { PendingRequestFilters } from "./fleet/request-filters.ts";
 export type { RequestQueue, WatchRequestsOptions } from "./fleet/request-queue.ts";
 export type { ListPendingRequestsQuery, PendingRequests } from "./fleet/requests.ts";

@@ -48,33 +48,33 @@ export interface Repository extends Of<"Repository"> {}
 export interface WorkerToken extends Of<"SubToken"> {}
 
 /** A self-hosted worker that is connected. Times are Unix milliseconds. */
-export type Worker = Schemas["Worker"];
+export interface Worker extends Of<"Worker"> {}
 /** Connected and busy workers of the key's team and user; either part may be missing. */
-export type FleetSummary = Schemas["FleetSummary"];
+export interface FleetSummary extends Of<"FleetSummary"> {}
 /** A named group of workers; it stays registered with no worker connected. Times are Unix milliseconds. */
-export type Pool = Schemas["Pool"];
+export interface Pool extends Of<"Pool"> {}
 /**
  * A request that waits for a worker of a pool: the one its label `pool` names, else `default`. With `claimedWorkerId`
  * it is claimed by that worker, which is offline and has `wakeTimeoutMs` milliseconds left to come back.
  */
-export type PendingRequest = Schemas["PendingRequest"];
+export interface PendingRequest extends Of<"PendingRequest"> {}
 /** A reservation of a request for one worker. `token` and `expiresAt` come with `sessionToken: true` (newer). */
-export type Claim = Schemas["Claim"];
+export interface Claim extends Of<"Claim"> {}
 /** A token, good for seven days, with which the worker of a claim connects (newer). */
-export type ClaimToken = Schemas["ClaimToken"];
+export interface ClaimToken extends Of<"ClaimToken"> {}
 
 /** A named cloud environment (newer). */
-export type Environment = Schemas["Environment"];
+export interface Environment extends Of<"Environment"> {}
 /** An environment with its configuration (newer). */
-export type EnvironmentDetails = Schemas["EnvironmentDetails"];
+export interface EnvironmentDetails extends Of<"EnvironmentDetails"> {}
 /** One change of an environment (newer). */
-export type EnvironmentChange = Schemas["EnvironmentChange"];
+export interface EnvironmentChange extends Of<"EnvironmentChange"> {}
 /** One build of an environment (newer). */
-export type EnvironmentBuild = Schemas["EnvironmentBuild"];
+export interface EnvironmentBuild extends Of<"EnvironmentBuild"> {}
 /** What agents of an environment start from (newer). */
-export type ActiveEnvironmentBuild = Schemas["ActiveEnvironmentBuild"];
+export interface ActiveEnvironmentBuild extends Of<"ActiveEnvironmentBuild"> {}
 /** A stored secret, without its value (newer). */
-export type Secret = Schemas["Secret"];
+export interface Secret extends Of<"Secret"> {}
 /** `team`, `user` or `environment` (newer). */
 export type SecretScope = Schemas["SecretScope"];
 
@@ -196,14 +196,14 @@ export type DeregisterPoolParams = { scope: "user" | "team"; pool_name: string }
 );
 
 /** What to claim, and for which worker; see Claim A Pending Request. `sessionToken` is newer. */
-export type CreateClaimParams = Schemas["ClaimRequest"];
+export type CreateClaimParams = Given<Schemas["ClaimRequest"]>;
 
 /** An environment to create (newer). */
-export type CreateEnvironmentParams = Schemas["CreateEnvironmentRequest"];
+export interface CreateEnvironmentParams extends Of<"CreateEnvironmentRequest"> {}
 /** What to change of an environment (newer). */
-export type UpdateEnvironmentParams = Schemas["UpdateEnvironmentRequest"];
+export type UpdateEnvironmentParams = Given<Schemas["UpdateEnvironmentRequest"]>;
 /** Value and reach of a secret (newer). */
-export type SetSecretParams = Schemas["PutSecretRequest"];
+export type SetSecretParams = Given<Schemas["PutSecretRequest"]>;
 
 const terminal: ReadonlySet<string> = new Set(["FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
 

@@ -29,10 +29,10 @@ export class Claims {
   create(params: CreateClaimParams, options: RequestOptions = {}): ApiPromise<Claim> {
     return this.#transport.call<Claim>(
       (client, init) => {
-        checkParams(params);
+        const body = checkParams(params);
         segment("id", params.id);
         segment("workerId", params.workerId);
-        return client.POST("/v0/private-workers/claim", { body: params, ...init });
+        return client.POST("/v0/private-workers/claim", { body, ...init });
       },
       { policy: "unsafe", agentId: params?.id },
       options,
@@ -99,8 +99,8 @@ export class Claims {
   token(params: { id: string; workerId: string }, options: RequestOptions = {}): ApiPromise<ClaimToken> {
     return this.#transport.call<ClaimToken>(
       (client, init) => {
-        checkParams(params);
-        return client.POST("/v0/private-workers/tokens", { body: params, ...init });
+        const body = checkParams(params);
+        return client.POST("/v0/private-workers/tokens", { body, ...init });
       },
       { policy: "unsafe", agentId: params?.id },
       options,

@@ -1,50 +1,18 @@
 import type { Clock } from "../clock.ts";
-import { ApiError, ArgumentError, CursorError, describe } from "../errors.ts";
+import { ApiError, CursorError } from "../errors.ts";
 import { backoff } from "../http/retry.ts";
 import { checkSignal } from "../options.ts";
-import type { Claim, PendingRequest } from "../types.ts";
+import type { PendingRequest } from "../types.ts";
 import type { Claims } from "./claims.ts";
+import {
+  type ControllerClaim,
+  checkControllerOptions,
+  type RequestControllerOptions,
+  type StartRefusal,
+} from "./controller-options.ts";
 import type { RequestChange } from "./queue-view.ts";
-import { type CheckedFilters, checkFilters, type PendingRequestFilters } from "./request-filters.ts";
+import { type CheckedFilters, checkOnlyFilters } from "./request-filters.ts";
 import type { QueueHandle } from "./request-queue.ts";
-
-/** What a worker is started for. */
-export interface ControllerClaim extends Claim {
-  /** The request was claimed before: bring its own worker back, with the machine and the work on it. */
-  revived?: true;
-  /** The claim's answer was lost and the request has left the queue: most likely ours; if not, the worker idles. */
-  outcome?: "unknown";
-}
-
-/** What `start` may say instead of failing: no worker will come, and this is what the waiting user is told. */
-export interface StartRefusal {
-  /** 1 to 500 characters. */
-  fail: string;
-}
-
-/** How requests are claimed and started. */
-export interface RequestControllerOptions {
-  filters?: PendingRequestFilters | undefined;
-  /** How many requests are in hand at once, from their claim until `start` settles; 1 or more. */
-  concurrency: number;
-  /**
-   * The id of the worker that would take the request: one of its own, never used before. Undefined: not now; it is asked
-   * again within a minute, or when the request changes.
-   */
-  claim(request: PendingRequest): string | undefined | Promise<string | undefined>;
-  /**
-   * Starts the worker of a claim (`CURSOR_AGENT_WORKER_ID`); settles when it is under way, not when it is done. If it
-   * throws, the claim is released, and the request is taken up again later, here or elsewhere. With `{ fail }` its user
-   * is told instead (newer servers; others release).
-   *
-   * A claim with `revived` is seen by every controller of the pool: bring that worker back once, and only if it is yours.
-   */
-  start(request: PendingRequest, claim: ControllerClaim): void | StartRefusal | Promise<void | StartRefusal>;
-  /** Hears of what went wrong with a request, and of what ended the watch. If it throws, the controller ends. */
-  onError?: ((error: unknown, request?: PendingRequest) => void) | undefined;
-  /** Stops the controller cleanly: `done` resolves. */
-  signal?: AbortSignal | undefined;
-}
 
 /** What the controller needs of the rest of the client. */
 export interface ControllerSource {
@@ -94,10 +62,10 @@ export class RequestController {
 
   /** @internal */
   constructor(options: RequestControllerOptions, source: ControllerSource) {
-    check(options);
+    checkControllerOptions(options);
     this.#options = options;
     this.#source = source;
-    this.#filters = checkFilters(options.filters);
+    this.#filters = checkOnlyFilters(options.filters);
     const signal = checkSignal(options.signal);
     this.#queue = source.watch(this.#filters);
     const onAbort = () => this.#stop();
@@ -290,18 +258,3 @@ export class RequestController {
 
 const hasStatus = (error: unknown, ...statuses: number[]): boolean =>
   ApiError.isInstance(error) && statuses.includes(error.status);
-
-function check(options: RequestControllerOptions): void {
-  if (typeof options !== "object" || options === null) {
-    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
-  }
-  const { concurrency } = options;
-  if (!(Number.isInteger(concurrency) || concurrency === Number.POSITIVE_INFINITY) || concurrency < 1) {
-    throw new ArgumentError("concurrency", "expected a whole number, 1 or more");
-  }
-  for (const name of ["claim", "start"] as const) {
-    if (typeof options[name] !== "function") {
-      throw new ArgumentError(name, `expected a function, got ${describe(options[name])}`);
-    }
-  }
-}

@@ -1,4 +1,5 @@
 import { ArgumentError, describe } from "../errors.ts";
+import { checkNames } from "../options.ts";
 
 /** Which pending requests are meant, by the wire's names. */
 export interface PendingRequestFilters {
@@ -12,6 +13,13 @@ export interface PendingRequestFilters {
 export interface CheckedFilters {
   repository?: string;
   pool?: string;
+}
+
+/** {@link checkFilters} where there is nothing else: a misspelt filter would mean every pool of the team. */
+export function checkOnlyFilters(filters: PendingRequestFilters | undefined): CheckedFilters {
+  const checked = checkFilters(filters);
+  checkNames(filters, ["repository", "pool"] satisfies (keyof PendingRequestFilters)[]);
+  return checked;
 }
 
 /** Only what is set. An empty filter is refused, not left out: it would mean every pool of the team. */

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { ArgumentError, CursorError, describe } from "../errors.ts";
-import { checkSignal, checkTimeout } from "../options.ts";
+import { checkCallback, checkNames, checkSignal, checkTimeout } from "../options.ts";
 import type { PendingRequest } from "../types.ts";
 import type { QueueMember, QueueUpstream } from "./queue-upstream.ts";
 import type { ChangeReader, RequestChange } from "./queue-view.ts";
@@ -51,6 +51,8 @@ export class QueueHandle implements RequestQueue, QueueMember {
     if (typeof options !== "object" || options === null) {
       throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
     }
+    checkNames(options, ["signal", "budgetMs", "onRetry"] satisfies (keyof WatchRequestsOptions)[]);
+    checkCallback("onRetry", options.onRetry);
     const signal = checkSignal(options.signal);
     const budget = checkTimeout("budgetMs", options.budgetMs) ?? Number.POSITIVE_INFINITY;
     const { onRetry } = options;

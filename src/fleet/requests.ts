@@ -4,9 +4,15 @@ import { PagePromise } from "../pagination.ts";
 import { toQuery } from "../resources/params.ts";
 import type { PendingRequest } from "../types.ts";
 import type { Claims } from "./claims.ts";
+import type { RequestControllerOptions } from "./controller-options.ts";
 import { QueueUpstream } from "./queue-upstream.ts";
-import { RequestController, type RequestControllerOptions } from "./request-controller.ts";
-import { type CheckedFilters, checkFilters, type PendingRequestFilters } from "./request-filters.ts";
+import { RequestController } from "./request-controller.ts";
+import {
+  type CheckedFilters,
+  checkFilters,
+  checkOnlyFilters,
+  type PendingRequestFilters,
+} from "./request-filters.ts";
 import { QueueHandle, type RequestQueue, type WatchRequestsOptions } from "./request-queue.ts";
 
 /** Filters and page of {@link PendingRequests.list}, by the wire's names. */
@@ -77,7 +83,7 @@ export class PendingRequests {
    * }
    */
   watch(filters?: PendingRequestFilters, options: WatchRequestsOptions = {}): RequestQueue {
-    return this.#watch(checkFilters(filters), options);
+    return this.#watch(checkOnlyFilters(filters), options);
   }
 
   /**

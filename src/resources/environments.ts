@@ -51,8 +51,8 @@ export class Environments {
   create(params: CreateEnvironmentParams, options: RequestOptions = {}): ApiPromise<Environment> {
     return this.#transport.call<Environment>(
       (client, init) => {
-        checkParams(params);
-        return client.POST("/v1/environments", { body: params, ...init });
+        const body = checkParams(params);
+        return client.POST("/v1/environments", { body, ...init });
       },
       { policy: "unsafe" },
       options,
@@ -100,10 +100,10 @@ export class Environments {
   ): ApiPromise<undefined> {
     return this.#transport.call<undefined>(
       (client, init) => {
-        checkParams(params);
+        const body = checkParams(params);
         return client.PATCH("/v1/environments/{id}", {
           params: { path: pathOf(environmentId) },
-          body: params,
+          body,
           ...init,
         });
       },

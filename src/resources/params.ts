@@ -12,11 +12,15 @@ export function checkRef(ref: RunRef): RunRef {
   return { agentId: segment("ref.agentId", ref.agentId), id: segment("ref.id", ref.id) };
 }
 
-export function checkParams(params: unknown): void {
+/** The parameters as a body: what is undefined is left out of JSON. */
+export function checkParams<Params>(params: Params): Sent<Params> {
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
     throw new ArgumentError("params", `expected an object, got ${describe(params)}`);
   }
+  return params as Sent<Params>;
 }
+
+type Sent<Params> = { [Key in keyof Params]: Exclude<Params[Key], undefined> };
 
 /** A bare string is the prompt's text. */
 export function toPrompt(prompt: string | Prompt): PromptInput {

@@ -94,10 +94,10 @@ export class TeamSecrets {
     const { id, ...rest } = options;
     return this.#transport.call<Secret>(
       (client, init) => {
-        checkParams(params);
+        const body = checkParams(params);
         return client.PUT("/v1/team/secrets/{name}", {
           params: { path: { name: segment("name", name) }, query: toQuery({ id }) },
-          body: params,
+          body,
           ...init,
         });
       },
@@ -166,10 +166,10 @@ export class EnvironmentSecrets {
     const { id, ...rest } = options;
     return this.#transport.call<Secret>(
       (client, init) => {
-        checkParams(params);
+        const body = checkParams(params);
         return client.PUT("/v1/environments/{id}/secrets/{name}", {
           params: { path: pathOf(environmentId, name), query: toQuery({ id }) },
-          body: params,
+          body,
           ...init,
         });
       },

@@ -381,6 +381,9 @@ describe("the end of a controller", () => {
     [{ start: "x" }, "start"],
     [{ filters: { pool: "" } }, "pool"],
     [{ signal: {} }, "signal"],
+    [{ onError: "log" }, "onError"],
+    [{ filters: { pol: "gpu" } }, "pol"],
+    [{ concurency: 1 }, "concurency"],
   ])("%j is refused at once", async (options, argument) => {
     const { emulator, run } = stage();
     expect(() => run(options as never)).toThrow(expect.objectContaining({ kind: "argument", argument }));

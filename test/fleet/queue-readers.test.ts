@@ -219,6 +219,9 @@ describe("the ends of a watch", () => {
     [{}, { budgetMs: -1 }, "budgetMs"],
     [{}, { signal: "x" }, "signal"],
     [{}, null, "options"],
+    [{ pools: "gpu" }, {}, "pools"],
+    [{}, { budget: 1 }, "budget"],
+    [{}, { onRetry: 7 }, "onRetry"],
   ])(
     "watch(%j, %j) is refused at once: an empty filter would mean everyone's requests",
     async (filters, options, argument) => {
