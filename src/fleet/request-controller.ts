@@ -206,6 +206,7 @@ export class RequestController {
     { request: { id }, workerId }: { request: PendingRequest; workerId: string },
   ): Promise<ControllerClaim | "lost"> {
     const listed = await this.#find(id);
+    let isGone = false;
     if (listed && listed.claimedWorkerId === undefined) {
       // Nobody's: it was not heard. Once more for the same worker, in case it is heard late and this one refused.
       try {
@@ -214,9 +215,11 @@ export class RequestController {
         return claim;
       } catch (error) {
         if (!hasStatus(error, 404, 409)) throw error;
+        if (hasStatus(error, 404)) isGone = true;
       }
     }
     entry.doubt = undefined;
+    if (isGone) return "lost";
     if (listed?.claimedWorkerId === workerId) return { id, workerId };
     return listed?.claimedWorkerId !== undefined ? "lost" : { id, workerId, outcome: "unknown" };
   }
