@@ -223,6 +223,25 @@ describe("a claim whose answer was lost", () => {
     await controller.stop();
   });
 
+  it.each([
+    [404, []],
+    [409, [{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1", outcome: "unknown" } }]],
+  ])("that seems unheard, and is refused with %i the second time", async (status, expected) => {
+    const { clock, emulator, started, run, sent } = stage();
+    emulator.faults.dropRequest("claimPendingRequest");
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    // The first fault strikes the first claim, this one the second.
+    emulator.faults.status(
+      ({ operationId }) => operationId === "claimPendingRequest" && sent("claimPendingRequest") > 1,
+      status,
+    );
+    const controller = run();
+    await clock.advance(100_000);
+    expect(started).toEqual(expected);
+    expect(sent("claimPendingRequest")).toBe(2);
+    await controller.stop();
+  });
+
   it("while the list can't be read either: nothing is claimed or forgotten until it can", async () => {
     const { clock, emulator, started, run, sent } = stage();
     emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });

@@ -161,6 +161,16 @@ describe("the listing (B101)", () => {
     queue.stop();
   });
 
+  it("a list that can't be had: one layer of patience, not two that multiply", async () => {
+    const server = new QueueServer({ list: () => refusal(503) });
+    let retries = 0;
+    const queue = watch(server.cursor(), { onRetry: () => retries++ });
+    await server.clock.advance(60_000);
+    expect(server.lists.length).toBe(retries);
+    expect(retries).toBeLessThanOrEqual(8);
+    queue.stop();
+  });
+
   it.each([
     ["a position that is missing", () => Response.json({ requests: [] })],
     ["a list that is missing", () => Response.json({ streamCursor: "s" })],
