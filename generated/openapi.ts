@@ -1374,7 +1374,10 @@ export interface components {
         };
         /** @description What to tell the waiting user. */
         FailClaimRequest: {
-            /** @description Counted after trimming and without control characters. */
+            /**
+             * @description 1 to 500 characters, counted after trimming and without control characters other than line feeds and tabs: the text as
+             *     it is sent may be longer.
+             */
             message: string;
         };
         /** @description Error without envelope, from the layers in front of the API; `code` is mostly the literal `error`. */

@@ -52,7 +52,7 @@ function createEnvironment({ core, caller, query, body }: Call) {
     throw refusal(400, "repository_access", "Cursor can't access a repository of this environment.");
   }
   const whose = owner === "personal" ? { userId: userId as number } : {};
-  const taken = core.environments.namesake(name, { owner, team: caller.owner, ...whose });
+  const taken = core.environments.namesake(name, { team: caller.owner, ...whose });
   if (taken !== undefined) throw nameConflict(taken);
   const email = owner === "personal" && userEmail !== undefined ? { userEmail } : {};
   const init = { owner, name, repos, environmentJson, team: caller.owner, ...whose, ...email };

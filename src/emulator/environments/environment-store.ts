@@ -76,15 +76,11 @@ export class EnvironmentStore {
       .sort((one, other) => other.updatedAt - one.updatedAt || other.order - one.order);
   }
 
-  /** Another environment of the same owner with that name. */
-  namesake(name: string, of: Pick<EnvironmentRecord, "owner" | "team" | "userId"> & { id?: string }) {
+  /** Another environment with that name, of the same user, or else of the same team. */
+  namesake(name: string, of: Pick<EnvironmentRecord, "team" | "userId"> & { id?: string }) {
     return [...this.#environments.values()].find(
       (other) =>
-        other.id !== of.id &&
-        other.name === name &&
-        other.owner === of.owner &&
-        other.team === of.team &&
-        other.userId === of.userId,
+        other.id !== of.id && other.name === name && other.team === of.team && other.userId === of.userId,
     );
   }
 

@@ -1,9 +1,9 @@
 import type * as z from "zod/mini";
 import type { Call, Route } from "../core-context.ts";
+import { toRepoPath } from "../environments/environment-store.ts";
 import type { Answer } from "../exchange.ts";
 import { refusal, textRefusal } from "../refusal.ts";
 import { validate } from "../validation.ts";
-import { withoutScheme } from "../views.ts";
 import type { RequestRecord } from "./fleet-records.ts";
 
 /** An operation of the fleet: for service account keys only. @internal */
@@ -36,11 +36,9 @@ export function validateFleet<Schema extends z.core.$ZodType>(schema: Schema, va
   return validate(schema, value, badRequest);
 }
 
-const repoKey = (url: string) => withoutScheme(url).toLowerCase();
-
 /** Do two URLs name one repository? @internal */
 export function isSameUrl(one: string | undefined, other: string): boolean {
-  return one !== undefined && repoKey(one) === repoKey(other);
+  return one !== undefined && toRepoPath(one) === toRepoPath(other);
 }
 
 /**

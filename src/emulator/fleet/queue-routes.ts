@@ -88,8 +88,8 @@ function watchPendingRequests(call: Call): Answer {
     endsAt,
     heartbeatMs: options.fleet.heartbeatMs,
     matches: matches(call, query),
-    // The time makes each one another, those of heartbeats too.
-    cursorAt: (behind) => fleet.cursors.mint("watch", scope, [issuedAt, behind, store.now()]),
+    // The time makes each heartbeat's another; an event that is sent again has the id it had.
+    cursorAt: (behind, told) => fleet.cursors.mint("watch", scope, [issuedAt, behind, told]),
     onClose: () => fleet.watches.delete(connection),
   });
   fleet.watches.set(connection, account);

@@ -13,8 +13,8 @@ export interface WatchConnectionInit {
   endsAt: number;
   heartbeatMs: number;
   matches(event: QueueEvent): boolean;
-  /** The cursor behind a position. */
-  cursorAt(position: number): string;
+  /** The cursor behind a position, as it is told at a moment. */
+  cursorAt(position: number, at: number): string;
   onClose(): void;
 }
 
@@ -78,16 +78,16 @@ export class WatchConnection implements BodySource {
     for (let event = log.after(this.#position); event !== undefined; event = log.after(this.#position)) {
       if (event.at >= endsAt) break;
       this.#position = event.sequence;
-      if (this.#init.matches(event)) return this.#send(event.name, event.data);
+      if (this.#init.matches(event)) return this.#send(event.name, event.data, event.at);
     }
     const now = clock.now();
     if (now >= endsAt || log.closed) return { kind: "end" };
-    return now >= this.#quietSince + heartbeatMs ? this.#send("heartbeat", {}) : undefined;
+    return now >= this.#quietSince + heartbeatMs ? this.#send("heartbeat", {}, now) : undefined;
   }
 
-  #send(name: string, data: object): BodyStep {
+  #send(name: string, data: object, at: number): BodyStep {
     this.#quietSince = this.#init.clock.now();
-    const id = this.#init.cursorAt(this.#position);
+    const id = this.#init.cursorAt(this.#position, at);
     const text = `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
     return { kind: "bytes", bytes: toBytes(text), event: true };
   }
