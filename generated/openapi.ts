@@ -2220,7 +2220,7 @@ export interface components {
         RateLimitRemaining: number;
         /** @description When the window ends; the unit is not documented. */
         RateLimitReset: number;
-        /** @description Id of the request, for support. Observed, not on every response. */
+        /** @description Id of the request, for support. Undocumented; clients are said to read it. Not on every response. */
         RequestId: string;
         /**
          * @description When to try again, in seconds or as an HTTP date. Often missing.
@@ -2299,6 +2299,7 @@ export interface operations {
                     "application/json": components["schemas"]["Worker"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2617,6 +2618,7 @@ export interface operations {
                     "application/json": components["schemas"]["FleetSummary"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -2776,6 +2778,7 @@ export interface operations {
         responses: {
             "5XX": components["responses"]["GatewayError"];
             200: components["responses"]["AgentIdAnswer"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];

@@ -54,6 +54,8 @@ export interface RequestOptions {
 /** {@link CursorOptions}, checked and completed. */
 export interface Settings {
   apiKey: () => string | Promise<string>;
+  /** The key, where it is no function's. */
+  fixedKey: string | undefined;
   auth: "bearer" | "basic";
   baseUrl: string;
   origin: string;
@@ -116,10 +118,13 @@ export function resolveOptions(options: CursorOptions): Settings {
   // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
   // that what is installed after us is used.
   const fetchUrl: typeof globalThis.fetch = (...input) => (custom ?? globalThis.fetch)(...input);
+  const key = keySource(options.apiKey ?? environment("CURSOR_API_KEY"));
   return {
-    apiKey: keySource(options.apiKey ?? environment("CURSOR_API_KEY")),
+    apiKey: typeof key === "string" ? () => key : key,
+    fixedKey: typeof key === "string" ? key : undefined,
     auth: options.auth ?? "bearer",
-    baseUrl: base.href.replace(/\/+$/, ""),
+    // Not `href`: that keeps the mark of an empty query.
+    baseUrl: base.origin + base.pathname.replace(/\/$/, ""),
     origin: base.origin,
     fetch: fetchUrl,
     fetchUrl,
@@ -157,7 +162,7 @@ function environment(name: string): string | undefined {
   }
 }
 
-function keySource(key: CursorOptions["apiKey"]): Settings["apiKey"] {
+function keySource(key: CursorOptions["apiKey"]): string | (() => Promise<string>) {
   if (typeof key === "function") return async () => checkKey(await key());
   if (key === undefined) {
     throw new ArgumentError(
@@ -165,8 +170,7 @@ function keySource(key: CursorOptions["apiKey"]): Settings["apiKey"] {
       "is missing: pass `apiKey` or set the environment variable CURSOR_API_KEY",
     );
   }
-  const checked = checkKey(key);
-  return () => checked;
+  return checkKey(key);
 }
 
 function checkKey(key: unknown): string {
@@ -215,10 +219,15 @@ export function checkHeaders(argument: string, headers: HeadersInput | undefined
   if (typeof headers !== "object" || headers === null) {
     throw new ArgumentError(argument, `expected an object, got ${describe(headers)}`);
   }
-  for (const [name, value] of Symbol.iterator in headers ? headers : Object.entries(headers)) {
+  for (const entry of Symbol.iterator in headers ? headers : Object.entries(headers)) {
+    if (typeof entry !== "object" || entry === null || !(Symbol.iterator in entry)) {
+      throw new ArgumentError(argument, `expected pairs, got ${describe(entry)}`);
+    }
+    const [name, value] = entry;
     if (value === undefined || value === null) continue;
-    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
-      throw new ArgumentError(argument, `${JSON.stringify(name)} is no header name`);
+    if (typeof name !== "string" || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
+      // Not shown: a whole line with its value may have been given for a name.
+      throw new ArgumentError(argument, "has a name that is no header's");
     }
     if (typeof value !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new ArgumentError(`${argument}.${name}`, "can't be sent as a header value");

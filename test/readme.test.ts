@@ -53,7 +53,7 @@ const outcomes: Record<string, (run: SnippetRun, emulator: CursorEmulator) => un
     expect(emulator.runs(emulator.agents[0]?.id as string)).toHaveLength(1);
   },
   "Artifacts, pages, usage 1": async ({ output }) => {
-    expect(output).toMatch(/^bc-\S+ .+\n1\nartifacts\/notes\.md \d+\n1 0 0 # Notes\n[\s\S]*\n\d+\n$/);
+    expect(output).toMatch(/^bc-\S+ .+\nartifacts\/notes\.md \d+\n1 0 0\n# Notes\n[\s\S]*\n \d+\n$/);
     expect(await readFile("out/notes.md", "utf8")).toMatch(/^# Notes/);
   },
   "Testing with the emulator 1": () => {},

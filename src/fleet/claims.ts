@@ -34,7 +34,7 @@ export class Claims {
         segment("workerId", params.workerId);
         return client.POST("/v0/private-workers/claim", { body, ...init });
       },
-      { policy: "unsafe", agentId: params?.id },
+      { policy: "unsafe", agentId: params?.id, has: ["id", "workerId"], isSecret: true },
       options,
     );
   }
@@ -52,7 +52,7 @@ export class Claims {
           params: { path: { id: segment("id", id) } },
           ...init,
         }),
-      { policy: "unsafe", agentId: id },
+      { policy: "unsafe", agentId: id, has: ["id"] },
       options,
     );
   }
@@ -80,6 +80,7 @@ export class Claims {
           }),
         {
           agentId: id,
+          has: ["id"],
           onRetry: (error) => {
             mayBeDone ||= isAmbiguous(error);
           },
@@ -102,7 +103,7 @@ export class Claims {
         const body = checkParams(params);
         return client.POST("/v0/private-workers/tokens", { body, ...init });
       },
-      { policy: "unsafe", agentId: params?.id },
+      { policy: "unsafe", agentId: params?.id, has: ["token"], isSecret: true },
       options,
     );
   }

@@ -56,7 +56,7 @@ export class Pools {
         }
         return client.POST("/v0/private-workers/pools", { body: params as never, ...init });
       },
-      {},
+      { has: ["registered"] },
       options,
     );
   }

@@ -29,7 +29,7 @@ export function markUnsent(error: unknown): void {
 export function isAmbiguous(error: unknown): boolean {
   if (typeof error === "object" && error !== null && unsent.has(error)) return false;
   if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) return true;
-  if (!ApiError.isInstance(error)) return false;
+  if (!ApiError.isInstance(error)) return CursorError.isInstance(error) && error.kind === "error"; // a middleware's
   if (error.status < 300) return true; // it answered success, but what it said can't be read
   return error.status >= 500 && !refusesForNow(error);
 }

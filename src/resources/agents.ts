@@ -1,7 +1,6 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { ArgumentError, CursorError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
-import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec, Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
@@ -92,14 +91,11 @@ export class Agents {
     };
     const body = withExtra(fields as CreateAgentRequest, extraBody);
 
-    let mayHaveMadeIt = false;
     const spec: CallSpec<{ agent: Agent; run: Run }> = {
       policy: agentId === undefined ? "unsafe" : "guarded",
       timeout: createTimeout,
+      has: ["agent", "run"],
       agentId,
-      onRetry: (error) => {
-        mayHaveMadeIt ||= isAmbiguous(error);
-      },
     };
     try {
       return await this.#transport.run(
@@ -115,7 +111,6 @@ export class Agents {
         const existing = await this.#existing(agentId, requestOptions);
         return { ...existing, data: { ...existing.data, adopted: true } };
       }
-      if (mayHaveMadeIt) error.outcome = "unknown";
       throw error;
     }
   }
@@ -201,7 +196,7 @@ export class Agents {
           params: { path: { id: segment("agentId", agentId) } },
           ...init,
         }),
-      { agentId, empty: { id: agentId } },
+      { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }
@@ -217,7 +212,7 @@ export class Agents {
           params: { path: { id: segment("agentId", agentId) } },
           ...init,
         }),
-      { agentId, empty: { id: agentId } },
+      { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }

@@ -54,7 +54,7 @@ export class Environments {
         const body = checkParams(params);
         return client.POST("/v1/environments", { body, ...init });
       },
-      { policy: "unsafe" },
+      { policy: "unsafe", has: ["id"] },
       options,
     );
   }
@@ -84,7 +84,7 @@ export class Environments {
     return this.#transport.call<EnvironmentDetails>(
       (client, init) =>
         client.GET("/v1/environments/{id}", { params: { path: pathOf(environmentId) }, ...init }),
-      {},
+      { has: ["id"] },
       options,
     );
   }
@@ -197,7 +197,7 @@ export class EnvironmentBuilds {
           throw new ArgumentError("buildId", '"active" is an endpoint: use `active()`');
         return client.GET("/v1/environments/{id}/builds/{buildId}", { params: { path }, ...init });
       },
-      {},
+      { has: ["id"] },
       options,
     );
   }
@@ -210,7 +210,7 @@ export class EnvironmentBuilds {
           params: { path: pathOf(environmentId) },
           ...init,
         }),
-      {},
+      { has: ["type"] },
       options,
     );
   }

@@ -106,10 +106,11 @@ export function toQuery<Query extends object>(query: Query | undefined): Given<Q
 type Given<Query> = { [Key in keyof Query]?: Exclude<Query[Key], undefined> };
 
 /** A deletion, which may be repeated: that the thing is gone by the second attempt is what was asked for. */
-export function deletion<T>(answer: T): CallSpec<T> {
+export function deletion<T extends object>(answer: T): CallSpec<T> {
   let mayBeGone = false;
   return {
     empty: answer,
+    has: Object.keys(answer),
     onRetry: (error) => {
       mayBeGone ||= isAmbiguous(error);
     },

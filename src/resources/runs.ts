@@ -5,7 +5,7 @@ import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
-import { RunPoller } from "../run-stream/run-poller.ts";
+import { isPassing, RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
 import { type RunStream, RunStreamHandle } from "../run-stream/run-stream.ts";
 import type { RunStreamOptions } from "../run-stream/stream-options.ts";
@@ -56,7 +56,12 @@ export class Runs {
   constructor(transport: Transport) {
     this.#transport = transport;
     const { clock, random } = transport.settings;
-    this.#poller = new RunPoller((ref, options) => this.get(ref, options), clock, random);
+    this.#poller = new RunPoller(
+      // The poller asks again by itself; a retry below it would multiply.
+      (ref, options) => this.get(ref, { ...options, maxRetries: 0 }),
+      clock,
+      random,
+    );
   }
 
   /**
@@ -85,7 +90,7 @@ export class Runs {
     segment("agentId", agentId);
     checkParams(params);
     // Taken once, before any wait: what is sent is what was given.
-    const body = structuredClone(
+    const body = clone(
       withExtra({ ...params, prompt: toPrompt(params.prompt) } as CreateRunRequest, extraBody),
     );
     for (let round = 1; ; round++) {
@@ -102,7 +107,7 @@ export class Runs {
     const { data, ...around } = await this.#transport.run<{ run: Run }>(
       (client, init) =>
         client.POST("/v1/agents/{id}/runs", { params: { path: { id: agentId } }, body, ...init }),
-      { policy: "unsafe", timeout: createTimeout, agentId },
+      { policy: "unsafe", timeout: createTimeout, agentId, has: ["run"] },
       options,
     );
     return { ...around, data: data.run };
@@ -119,9 +124,11 @@ export class Runs {
     const { clock } = this.#transport.settings;
     if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
     const ref: RunRef = { agentId, id: agent.latestRunId };
-    const run = await this.#poller.ask(ref, signal);
+    const run = await this.#poller.ask(ref, signal).catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+    });
     // Over already: the agent is winding down, or someone else's run begins.
-    if (isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
+    if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
     if (whenBusy === "cancel") {
       try {
         await this.cancel(ref, options);
@@ -181,7 +188,7 @@ export class Runs {
     return this.#transport.call<{ id: string }>(
       (client, init) =>
         client.POST("/v1/agents/{id}/runs/{runId}/cancel", { params: { path: pathOf(ref) }, ...init }),
-      { policy: "unsafe", agentId: ref?.agentId, runId: ref?.id, empty: { id: ref?.id } },
+      { policy: "unsafe", agentId: ref?.agentId, runId: ref?.id, empty: { id: ref?.id }, has: ["id"] },
       options,
     );
   }
@@ -219,6 +226,7 @@ export class Runs {
     const { clock, random } = this.#transport.settings;
     return {
       poller: this.#poller,
+      redactor: this.#transport.redactor,
       clock,
       random,
       open: (lastEventId, signal) =>
@@ -236,6 +244,15 @@ export class Runs {
           { ...options, signal },
         ),
     };
+  }
+}
+
+function clone<Body>(body: Body): Body {
+  try {
+    return structuredClone(body);
+  } catch {
+    // What it says quotes what it could not copy.
+    throw new ArgumentError("params", "can't be sent as JSON");
   }
 }
 

@@ -101,7 +101,7 @@ export class TeamSecrets {
           ...init,
         });
       },
-      {},
+      { has: ["name"] },
       rest,
     );
   }
@@ -173,7 +173,7 @@ export class EnvironmentSecrets {
           ...init,
         });
       },
-      {},
+      { has: ["name"] },
       rest,
     );
   }

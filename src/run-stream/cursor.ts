@@ -24,6 +24,8 @@ export interface RunCheckpoint {
 
 /** So many of the latest ids are remembered, to recognise a server that replays more than was asked for. */
 const rememberedIds = 10_000;
+/** In all; a server of endless ids must not fill the memory. */
+const rememberedCharacters = 4 * 1024 * 1024;
 
 /**
  * The resume position of one reading of a stream: what was received, what to ask for, and what of a replay is old.
@@ -38,6 +40,8 @@ export class StreamCursor {
   #completedId: string | undefined;
   #eventsOfLast = 0;
   #recent = new Set<string>();
+  /** Characters of all of them. */
+  #recentLength = 0;
   #firstId: string | undefined;
   #hasForgotten = false;
   #ownIds = false;
@@ -56,8 +60,8 @@ export class StreamCursor {
     const isOpen = "eventsOfLast" in start && start.eventsOfLast !== undefined;
     this.#eventsOfLast = isOpen ? (start.eventsOfLast as number) : Number.POSITIVE_INFINITY;
     this.#completedId = isOpen ? start.completedEventId : start.lastEventId;
-    this.#recent.add(start.lastEventId);
-    if (this.#completedId !== undefined) this.#recent.add(this.#completedId);
+    this.#remember(start.lastEventId);
+    if (this.#completedId !== undefined) this.#remember(this.#completedId);
   }
 
   /** The id to resume from: undefined asks for the whole stream. */
@@ -122,14 +126,20 @@ export class StreamCursor {
     this.lastId = id;
     this.#eventsOfLast = 1;
     this.#firstId ??= id;
-    this.#recent.add(id);
-    if (this.#recent.size > rememberedIds) {
-      for (const oldest of this.#recent) {
-        this.#recent.delete(oldest);
-        break;
-      }
+    this.#remember(id);
+    while (this.#recent.size > rememberedIds || this.#recentLength > rememberedCharacters) {
+      const [oldest = id] = this.#recent;
+      if (oldest === id) break;
+      this.#recent.delete(oldest);
+      this.#recentLength -= oldest.length;
       this.#hasForgotten = true;
     }
+  }
+
+  #remember(id: string): void {
+    if (this.#recent.has(id)) return;
+    this.#recent.add(id);
+    this.#recentLength += id.length;
   }
 
   #isOld(id: string, event: string | undefined): boolean {

@@ -124,10 +124,11 @@ export class RunPoller {
   }
 }
 
-const keyOf = (ref: RunRef): string => `${ref.agentId}/${ref.id}`;
+/** Not joined by a slash: an id may have one. */
+const keyOf = (ref: RunRef): string => JSON.stringify([ref.agentId, ref.id]);
 
 /** A failure that says nothing about the run and may be over the next time. */
-const isPassing = (error: unknown): boolean =>
+export const isPassing = (error: unknown): boolean =>
   ConnectionError.isInstance(error) ||
   TimeoutError.isInstance(error) ||
   (ApiError.isInstance(error) &&

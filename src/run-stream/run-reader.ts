@@ -1,6 +1,7 @@
 import { type Clock, follow, sleep } from "../clock.ts";
-import { ApiError, about, type CursorError, StreamError } from "../errors.ts";
+import { ApiError, about, CursorError, StreamError } from "../errors.ts";
 import { discard } from "../http/body.ts";
+import { messageOf, type Redactor } from "../http/redact.ts";
 import { backoff } from "../http/retry.ts";
 import { type Frame, FrameReader, FrameTooLargeError, isEventStream } from "../sse/frames.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
@@ -31,6 +32,8 @@ export interface StreamSource {
   /** Opens the stream at a position; rejects unless the answer is a success. */
   open(lastEventId: string | undefined, signal: AbortSignal): Promise<{ response: Response; close(): void }>;
   poller: RunPoller;
+  /** Knows the key, which an odd server or fetch may quote. */
+  redactor: Redactor;
   /** Sees each run that is read on the way. */
   onRun?: (run: Run) => void;
   clock: Clock;
@@ -252,8 +255,9 @@ export class RunReader {
     } catch (error) {
       this.#rethrowAbort(error);
       if (error instanceof FrameTooLargeError) throw this.#error("event_too_large", error.message, error);
-      const cause = error instanceof Error ? error.message : String(error);
-      this.#drop = { reason: this.#error("disconnected", `the connection broke: ${cause}`, error) };
+      this.#drop = {
+        reason: this.#error("disconnected", `the connection broke: ${messageOf(error)}`, error),
+      };
     }
   }
 
@@ -434,6 +438,14 @@ export class RunReader {
 
   #error(reason: StreamError["reason"], message: string, cause?: unknown, code?: string): StreamError {
     const { agentId, id: runId } = this.#ref;
-    return new StreamError(message, { reason, cause, code, agentId, runId, lastEventId: this.cursor.lastId });
+    const { redactor } = this.#source;
+    return new StreamError(redactor.text(message), {
+      reason,
+      cause: CursorError.isInstance(cause) ? cause : redactor.error(cause),
+      code: code && redactor.text(code),
+      agentId,
+      runId,
+      lastEventId: this.cursor.lastId,
+    });
   }
 }

@@ -84,7 +84,8 @@ async function readOutcome(
   } catch (error) {
     signal.throwIfAborted();
     const isFinal = ApiError.isInstance(error) && [401, 403, 404].includes(error.status);
-    if (isFinal || !CursorError.isInstance(error)) throw error;
+    // A stream that is gone was followed by polling already: that failed, and would again.
+    if (isFinal || stream.checkpoint().expired || !CursorError.isInstance(error)) throw error;
     return undefined;
   } finally {
     stream.close();

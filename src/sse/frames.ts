@@ -59,8 +59,9 @@ export class FrameReader {
         this.#openBytes = 0;
         return this.#take();
       }
-      // Raw bytes, not buffered characters: a frame of empty data lines costs memory too.
-      this.#openBytes += value.byteLength;
+      // Raw bytes, not buffered characters, and what each line costs beside them: a frame of short lines weighs many
+      // times its length.
+      this.#openBytes += value.byteLength + lineWeight * countLineEnds(value);
       if (this.#openBytes > this.#options.maxBytes) {
         throw new FrameTooLargeError(`one event is larger than ${this.#options.maxBytes} bytes`);
       }
@@ -119,6 +120,16 @@ export class FrameReader {
       );
     });
   }
+}
+
+/** What a line that is kept costs in memory, measured; also bounds what lines that are not kept may cost in time. */
+const lineWeight = 64;
+
+function countLineEnds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
+  for (let at = bytes.indexOf(13); at >= 0; at = bytes.indexOf(13, at + 1)) count++;
+  return count;
 }
 
 /** Whether an answer is an event stream: the essence of its media type, in any case, with any parameters. */

@@ -230,3 +230,35 @@ describe("the body of a create", () => {
     expect(params).toEqual({ prompt: "x", repos: [] });
   });
 });
+
+it.each([400, 401, 403, 429, 503])(
+  "a lost answer followed by a %i leaves the outcome unknown",
+  async (status) => {
+    const headers = { "retry-after": "120" };
+    const { cursor, fails } = fake([
+      broken(),
+      reply(status, { error: { code: "x", message: "m" } }, headers),
+    ]);
+    const error = await fails(cursor.agents.create({ prompt: "x" }));
+    expect(error).toMatchObject({ kind: "api", status, outcome: "unknown" });
+    expect(error.agentId).toMatch(/^bc-/);
+  },
+);
+
+it.each([{}, [], 1, "x", { agent: {} }])("a 201 with %j makes no agent out of nothing", async (body) => {
+  const { cursor, fails } = fake(reply(201, body as object));
+  const error = await fails(cursor.agents.create({ prompt: "x", envVars: { A: "value" } }));
+  expect(error).toMatchObject({ kind: "api", code: "invalid_response", outcome: "unknown" });
+});
+
+it("a middleware that fails on the answer doesn't undo what was done", async () => {
+  const middleware = [
+    {
+      onResponse: () => {
+        throw new TypeError("mine");
+      },
+    },
+  ];
+  const { cursor, fails } = fake(reply(201, { run: {} }), { middleware });
+  expect(await fails(cursor.runs.create(agentId, { prompt: "x" }))).toMatchObject({ outcome: "unknown" });
+});

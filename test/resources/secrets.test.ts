@@ -59,10 +59,19 @@ it("delete: gone by the second attempt is done, gone at the first is the server'
   });
 });
 
-it("a secret's value is in no message", async () => {
-  const { cursor, fails } = fake(refuse(400, "validation_error"));
-  const error = await fails(cursor.secrets.team.set("TOKEN", { value: "very secret" }));
-  expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain("very secret");
+it("a secret's value is in no error, not even when the server quotes it", async () => {
+  const quoting = reply(400, {
+    error: { code: "validation_error", message: 'value "very secret" is too weak' },
+  });
+  const { cursor, fails } = fake(quoting);
+  for (const call of [
+    cursor.secrets.team.set("TOKEN", { value: "very secret" }),
+    cursor.secrets.environment.set(id, "TOKEN", { value: "very secret" }),
+  ]) {
+    const error = await fails(call);
+    expect(error.message).toContain("too weak");
+    expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain("very secret");
+  }
 });
 
 it.each(["", "..", undefined])("the name %j is refused", async (name) => {
