@@ -204,7 +204,18 @@ const examples: Example[] = [
 ];
 
 /** Enough of an answer for every call above. */
-const anything = reply(200, { items: [], agent: {}, run: {}, workers: [], pools: [], requests: [] });
+const anything = reply(200, {
+  items: [],
+  agent: {},
+  run: {},
+  workers: [],
+  pools: [],
+  requests: [],
+  id: "x",
+  workerId: "x",
+  registered: true,
+  deregistered: true,
+});
 
 describe("the request examples of the official page, with -u KEY:", () => {
   it.each(examples)("$title", async ({ call, method, target, body }) => {

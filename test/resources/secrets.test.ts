@@ -65,10 +65,10 @@ it("a secret's value is in no error, not even when the server quotes it", async 
   });
   const { cursor, fails } = fake(quoting);
   for (const call of [
-    cursor.secrets.team.set("TOKEN", { value: "very secret" }),
-    cursor.secrets.environment.set(id, "TOKEN", { value: "very secret" }),
+    () => cursor.secrets.team.set("TOKEN", { value: "very secret" }),
+    () => cursor.secrets.environment.set(id, "TOKEN", { value: "very secret" }),
   ]) {
-    const error = await fails(call);
+    const error = await fails(call());
     expect(error.message).toContain("too weak");
     expect(`${error.stack} ${JSON.stringify(error)}`).not.toContain("very secret");
   }
