@@ -74,7 +74,7 @@ export class Workers {
         if (routes.has(id)) throw new ArgumentError("workerId", `${JSON.stringify(id)} is an endpoint`);
         return client.GET("/v0/private-workers/{id}", { params: { path: { id } }, ...init });
       },
-      { has: ["workerId"] },
+      {},
       options,
     );
   }

@@ -60,9 +60,9 @@ it("history and builds are walked the same way", async () => {
 });
 
 it('the build "active" is an endpoint, and not asked for as a build', async () => {
-  const { cursor, requests } = fake(reply(200, { type: "build", buildId: "bld-1" }));
+  const { cursor, requests } = fake(reply(200, { id: "bld-1", type: "build", buildId: "bld-1" }));
   expect(await failure(cursor.environments.builds.get(id, "active"))).toMatchObject({ argument: "buildId" });
-  expect(await cursor.environments.builds.active(id)).toEqual({ type: "build", buildId: "bld-1" });
+  expect(await cursor.environments.builds.active(id)).toMatchObject({ type: "build", buildId: "bld-1" });
   await cursor.environments.builds.get(id, "bld/1");
   expect(requests.map(({ target }) => target)).toEqual([
     `/v1/environments/${id}/builds/active`,
