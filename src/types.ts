@@ -47,6 +47,37 @@ export interface Repository extends Of<"Repository"> {}
 /** A one-hour token with which a worker runs as a team member. */
 export interface WorkerToken extends Of<"SubToken"> {}
 
+/** A self-hosted worker that is connected. Times are Unix milliseconds. */
+export interface Worker extends Of<"Worker"> {}
+/** Connected and busy workers of the key's team and user; either part may be missing. */
+export interface FleetSummary extends Of<"FleetSummary"> {}
+/** A named group of workers; it stays registered with no worker connected. Times are Unix milliseconds. */
+export interface Pool extends Of<"Pool"> {}
+/**
+ * A request that waits for a worker of a pool: the one its label `pool` names, else `default`. With `claimedWorkerId`
+ * it is claimed by that worker, which is offline and has `wakeTimeoutMs` milliseconds left to come back.
+ */
+export interface PendingRequest extends Of<"PendingRequest"> {}
+/** A reservation of a request for one worker. `token` and `expiresAt` come with `sessionToken: true` (newer). */
+export interface Claim extends Of<"Claim"> {}
+/** A token, good for seven days, with which the worker of a claim connects (newer). */
+export interface ClaimToken extends Of<"ClaimToken"> {}
+
+/** A named cloud environment (newer). */
+export interface Environment extends Of<"Environment"> {}
+/** An environment with its configuration (newer). */
+export interface EnvironmentDetails extends Of<"EnvironmentDetails"> {}
+/** One change of an environment (newer). */
+export interface EnvironmentChange extends Of<"EnvironmentChange"> {}
+/** One build of an environment (newer). */
+export interface EnvironmentBuild extends Of<"EnvironmentBuild"> {}
+/** What agents of an environment start from (newer). */
+export interface ActiveEnvironmentBuild extends Of<"ActiveEnvironmentBuild"> {}
+/** A stored secret, without its value (newer). */
+export interface Secret extends Of<"Secret"> {}
+/** `team`, `user` or `environment` (newer). */
+export type SecretScope = Schemas["SecretScope"];
+
 // The payloads of a run stream's events; `RunEventData` says which is which.
 export interface StatusEventData extends Of<"StatusEventData"> {}
 export interface AssistantEventData extends Of<"AssistantEventData"> {}
@@ -144,6 +175,35 @@ export type CreateRunParams = Given<Omit<CreateRunRequest, "prompt">> & {
 export type CreateWorkerTokenParams =
   | ({ forUserEmail: string } & Without<"forUserId">)
   | ({ forUserId: number } & Without<"forUserEmail">);
+
+/** A pool is tied to a repository by owner and name together; without them it takes any. The URL is for display. */
+type PoolRepository =
+  | { repoOwner: string; repoName: string; repoUrl?: string | undefined }
+  | Without<"repoOwner" | "repoName" | "repoUrl">;
+
+/** How long a claimed request waits for its offline worker, in whole seconds; the newer page renames the field. */
+type PoolTimeout =
+  | ({ offlineReconnectTimeoutSeconds?: number | undefined } & Without<"workerReadyTimeoutSeconds">)
+  | ({ workerReadyTimeoutSeconds?: number | undefined } & Without<"offlineReconnectTimeoutSeconds">);
+
+/** A pool to register; see Register A Pool. */
+export type RegisterPoolParams = { scope: "user" | "team"; poolName: string } & PoolRepository & PoolTimeout;
+
+/** A pool to deregister, by the wire's names; see Deregister A Pool. */
+export type DeregisterPoolParams = { scope: "user" | "team"; pool_name: string } & (
+  | { repo_owner: string; repo_name: string }
+  | Without<"repo_owner" | "repo_name">
+);
+
+/** What to claim, and for which worker; see Claim A Pending Request. `sessionToken` is newer. */
+export type CreateClaimParams = Given<Schemas["ClaimRequest"]>;
+
+/** An environment to create (newer). */
+export interface CreateEnvironmentParams extends Of<"CreateEnvironmentRequest"> {}
+/** What to change of an environment (newer). */
+export type UpdateEnvironmentParams = Given<Schemas["UpdateEnvironmentRequest"]>;
+/** Value and reach of a secret (newer). */
+export type SetSecretParams = Given<Schemas["PutSecretRequest"]>;
 
 const terminal: ReadonlySet<string> = new Set(["FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
 

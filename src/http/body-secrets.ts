@@ -7,7 +7,7 @@ const valuesOf = (value: unknown): unknown[] =>
 
 /**
  * What a request's body holds in confidence, for as long as the call lasts: values of `envVars`, and of an MCP server
- * its headers, its environment and its client secret. A server may quote them when it refuses the request.
+ * its headers, its environment and its client secret; the `value` of a secret to be set. A server may quote them when it refuses the request.
  */
 export class BodySecrets extends Redactor {
   constructor(parent: Redactor) {
@@ -15,7 +15,8 @@ export class BodySecrets extends Redactor {
   }
 
   learn(body: unknown): void {
-    const { envVars, mcpServers } = (body ?? {}) as Json;
+    const { envVars, mcpServers, value: secret } = (body ?? {}) as Json;
+    this.#learn(secret);
     for (const value of valuesOf(envVars)) this.#learn(value);
     for (const server of valuesOf(mcpServers)) {
       const { headers, env, auth } = (server ?? {}) as Json;

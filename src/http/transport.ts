@@ -47,7 +47,7 @@ export interface CallSpec<T> {
   timeout?: number;
   /** What an answer must have to be one. */
   has?: readonly string[];
-  /** The value of an empty 2xx answer, for operations whose body only repeats the request's id. */
+  /** The value of an empty 2xx answer, for operations whose body only repeats the request's id, or that have none. */
   empty?: T;
   /** A refusal that is in truth what was asked for, and the answer it stands for. */
   recover?: (refusal: ApiError) => T | undefined;
@@ -161,8 +161,8 @@ export class Transport {
       const { text, complete } = await this.#read(response, jsonBodyLimit, connection);
       const data = complete ? parse(text) : undefined;
       if (!isObject(data)) {
-        if (complete && spec.empty !== undefined && (text.trim() === "" || data === null)) {
-          return withResponse(spec.empty, response);
+        if (complete && "empty" in spec && (text.trim() === "" || data === null)) {
+          return withResponse(spec.empty as T, response);
         }
         throw toInvalidAnswer(response, connection, complete ? text : undefined, spec.isSecret);
       }

@@ -1,13 +1,12 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { ArgumentError, CursorError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
-import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec, Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
 import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
 import { randomUuid } from "../uuid.ts";
-import { checkExclusions, checkParams, toPrompt, toQuery, withExtra } from "./params.ts";
+import { checkExclusions, checkParams, deletion, toPrompt, toQuery, withExtra } from "./params.ts";
 
 /** Filters of {@link Agents.list}. */
 export interface ListAgentsQuery {
@@ -223,20 +222,10 @@ export class Agents {
    * @see Delete An Agent Permanently
    */
   delete(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
-    let mayBeGone = false;
     return this.#transport.call<AgentId>(
       (client, init) =>
         client.DELETE("/v1/agents/{id}", { params: { path: { id: segment("agentId", agentId) } }, ...init }),
-      {
-        agentId,
-        empty: { id: agentId },
-        has: ["id"],
-        onRetry: (error) => {
-          mayBeGone ||= isAmbiguous(error);
-        },
-        // An earlier attempt of this call, whose answer was lost, did it: gone is what was asked for.
-        recover: (error) => (mayBeGone && error.status === 404 ? { id: agentId } : undefined),
-      },
+      { agentId, ...deletion({ id: agentId }) },
       options,
     );
   }

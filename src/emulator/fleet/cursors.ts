@@ -14,8 +14,9 @@ export class Cursors {
   }
 
   mint(kind: string, scope: CursorScope, values: readonly number[]): string {
-    const text = `${kind}.${values.join(".")}`;
-    return btoa(`${text}.${this.#seal(text, scope)}`)
+    // No full stop between them: the time of a manual clock can have a fraction.
+    const text = [kind, ...values].join(":");
+    return btoa(`${text}:${this.#seal(text, scope)}`)
       .replaceAll("+", "-")
       .replaceAll("/", "_")
       .replaceAll("=", "");
@@ -28,8 +29,8 @@ export class Cursors {
     } catch {
       return undefined;
     }
-    const at = text.lastIndexOf(".");
-    const [found, ...values] = text.slice(0, at).split(".");
+    const at = text.lastIndexOf(":");
+    const [found, ...values] = text.slice(0, at).split(":");
     if (found !== kind || text.slice(at + 1) !== this.#seal(text.slice(0, at), scope)) return undefined;
     return values.map(Number);
   }
