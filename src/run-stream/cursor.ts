@@ -1,3 +1,4 @@
+import { copyText } from "../http/copy-text.ts";
 import type { Frame } from "../sse/frames.ts";
 import type { RunStreamInclude } from "./events.ts";
 
@@ -38,6 +39,9 @@ export class StreamCursor {
   #completedId: string | undefined;
   #eventsOfLast = 0;
   #recent = new Set<string>();
+  /** The same ids in a ring, since a Set gives up its oldest entry only after a walk over all that were deleted. */
+  #ring: string[] = [];
+  #oldest = 0;
   #firstId: string | undefined;
   #hasForgotten = false;
   #ownIds = false;
@@ -56,8 +60,8 @@ export class StreamCursor {
     const isOpen = "eventsOfLast" in start && start.eventsOfLast !== undefined;
     this.#eventsOfLast = isOpen ? (start.eventsOfLast as number) : Number.POSITIVE_INFINITY;
     this.#completedId = isOpen ? start.completedEventId : start.lastEventId;
-    this.#recent.add(start.lastEventId);
-    if (this.#completedId !== undefined) this.#recent.add(this.#completedId);
+    this.#remember(start.lastEventId);
+    if (this.#completedId !== undefined) this.#remember(this.#completedId);
   }
 
   /** The id to resume from: undefined asks for the whole stream. */
@@ -112,24 +116,29 @@ export class StreamCursor {
     };
   }
 
-  #receive(id: string): void {
+  #receive(received: string): void {
     this.#ownIds = true;
-    if (id === this.lastId) {
+    if (received === this.lastId) {
       this.#eventsOfLast++;
       return;
     }
+    const id = copyText(received);
     if (this.lastId !== undefined) this.#completedId = this.lastId;
     this.lastId = id;
     this.#eventsOfLast = 1;
     this.#firstId ??= id;
+    this.#remember(id);
+  }
+
+  #remember(id: string): void {
+    if (this.#recent.has(id)) return;
     this.#recent.add(id);
-    if (this.#recent.size > rememberedIds) {
-      for (const oldest of this.#recent) {
-        this.#recent.delete(oldest);
-        break;
-      }
-      this.#hasForgotten = true;
-    }
+    const forgotten = this.#ring[this.#oldest];
+    this.#ring[this.#oldest] = id;
+    this.#oldest = (this.#oldest + 1) % rememberedIds;
+    if (forgotten === undefined) return;
+    this.#recent.delete(forgotten);
+    this.#hasForgotten = true;
   }
 
   #isOld(id: string, event: string | undefined): boolean {
