@@ -15,10 +15,13 @@ export class IdleError extends Error {
   override readonly name = "IdleError";
 }
 
+/** What a line of an unfinished frame costs beside its bytes, in memory and in time. */
+const lineOverhead = 64;
+
 export interface FrameReaderOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** The most bytes of one frame, framing included; checked chunk by chunk. */
+  /** The most bytes of one frame, framing and an overhead for each line included; checked chunk by chunk. */
   maxBytes: number;
 }
 
@@ -59,8 +62,8 @@ export class FrameReader {
         this.#openBytes = 0;
         return this.#take();
       }
-      // Raw bytes, not buffered characters: a frame of empty data lines costs memory too.
-      this.#openBytes += value.byteLength;
+      // Raw bytes and lines, not buffered characters: a frame of empty data lines costs memory too.
+      this.#openBytes += value.byteLength + lineOverhead * countLineEnds(value);
       if (this.#openBytes > this.#options.maxBytes) {
         throw new FrameTooLargeError(`one event is larger than ${this.#options.maxBytes} bytes`);
       }
@@ -119,6 +122,14 @@ export class FrameReader {
       );
     });
   }
+}
+
+function countLineEnds(bytes: Uint8Array): number {
+  let count = 0;
+  for (let index = 0; index < bytes.length; index++) {
+    if (bytes[index] === 10 || bytes[index] === 13) count++;
+  }
+  return count;
 }
 
 /** Whether an answer is an event stream: the essence of its media type, in any case, with any parameters. */
