@@ -55,8 +55,7 @@ export class Runs {
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
-    const { clock, random } = transport.settings;
-    this.#poller = new RunPoller((ref, options) => this.get(ref, options), clock, random);
+    this.#poller = new RunPoller((ref, options) => this.get(ref, options), transport.settings);
   }
 
   /**
