@@ -224,7 +224,8 @@ class Download {
       if (!isRetryable(error, "safe") || this.#failures >= this.#maxRetries) throw error;
       const asked = ApiError.isInstance(error) ? error.retryAfterMs : undefined;
       const { clock, random } = this.#transport.settings;
-      await sleep(clock, asked ?? backoff(this.#failures++, backoffBase, backoffCap, random), signal);
+      const step = this.#failures++;
+      await sleep(clock, asked ?? backoff(step, backoffBase, backoffCap, random), signal);
     }
   }
 
@@ -421,9 +422,11 @@ class Download {
 
   /** A storage error speaks XML, and quotes the request: only its code and status are passed on. */
   async #refusal(response: Response): Promise<ApiError> {
-    const { text } = await readText(response, errorBodyLimit, this.#controller.signal).catch(() => ({
-      text: "",
-    }));
+    const { signal } = this.#connection ?? this.#controller;
+    // A body that breaks or doesn't end has no more to say; the status has been said.
+    const { text } = await this.#timed("body", () => readText(response, errorBodyLimit, signal)).catch(
+      () => ({ text: "" }),
+    );
     const isRedirect =
       response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
     const code = isRedirect ? "redirect_refused" : /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(text)?.[1];
