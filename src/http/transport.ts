@@ -12,6 +12,7 @@ import {
 } from "../options.ts";
 import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
 import { discard, readText } from "./body.ts";
+import { copyText } from "./copy-text.ts";
 import { readErrorBody } from "./error-body.ts";
 import { isNetworkFailure } from "./network-failure.ts";
 import { base64, Redactor } from "./redact.ts";
@@ -35,6 +36,8 @@ export interface CallSpec<T> {
   timeout?: number;
   /** The value of an empty 2xx answer, for operations whose body only repeats the request's id. */
   empty?: T;
+  /** The objects that every answer of the operation holds. */
+  members?: readonly string[];
   /** A refusal that is in truth what was asked for, and the answer it stands for. */
   recover?: (refusal: ApiError) => T | undefined;
   /** What the call is about, for its errors. */
@@ -137,12 +140,17 @@ export class Transport {
         );
       }
       const { text, complete } = await this.#read(response, jsonBodyLimit, connection);
-      const data = complete ? parse(text) : undefined;
-      if (data === undefined || data === null) {
-        if (complete && spec.empty !== undefined && (text.trim() === "" || data === null)) {
-          return withResponse(spec.empty, response);
-        }
-        throw this.#invalid(response, connection, text, complete);
+      if (!complete) throw this.#invalid(response, connection, text, "too large");
+      const data = parse(text);
+      const isEmpty = data === null || text.trim() === "";
+      if (isEmpty && spec.empty !== undefined) return withResponse(spec.empty, response);
+      if (data === undefined) {
+        const type = response.headers.get("content-type") ?? "no content type";
+        throw this.#invalid(response, connection, text, isEmpty ? "empty" : `not JSON (${type})`);
+      }
+      const missing = isObject(data) && spec.members?.find((name) => !isObject(data[name]));
+      if (!isObject(data) || missing) {
+        throw this.#invalid(response, connection, text, missing ? `without "${missing}"` : "no object");
       }
       return withResponse(data as T, response);
     } finally {
@@ -200,12 +208,15 @@ export class Transport {
       discard(response.body);
       throw this.#redirect(response, connection);
     }
-    if (response.ok || response.status > 599) return response;
+    if (response.ok) return response;
     // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
     connection.phase = "body";
     const { text } = await this.#read(response, errorBodyLimit, connection);
-    const { status, statusText, headers } = response;
-    return new Response(text, { status, statusText, headers: withoutLength(headers) });
+    const { status, statusText } = response;
+    const headers = withoutLength(response.headers);
+    // Servers send statuses (999) that no Response can be made with.
+    const copy = new Response(text, { status: Math.min(status, 599), statusText, headers });
+    return status > 599 ? Object.defineProperty(copy, "status", { value: status }) : copy;
   }
 
   async #authorization(): Promise<string> {
@@ -247,8 +258,7 @@ export class Transport {
   }
 
   #refusal(response: Response, connection: Connection, error: unknown): ApiError {
-    const raw = typeof error === "string" ? error : error === undefined ? "" : JSON.stringify(error);
-    const body = this.redactor.text(raw);
+    const body = this.redactor.text(textOf(error));
     const { message, ...details } = readErrorBody(body);
     const { method, path } = connection;
     const { status } = response;
@@ -259,13 +269,11 @@ export class Transport {
       path,
       requestId: requestIdOf(response),
       retryAfterMs: retryAfter(response.headers, this.settings.clock.now()) ?? details.retryAfterMs,
-      body: body === "" ? undefined : body.slice(0, errorBodyKept),
+      body: body === "" ? undefined : copyText(body.slice(0, errorBodyKept)),
     });
   }
 
-  #invalid(response: Response, { method, path }: Connection, text: string, complete: boolean): ApiError {
-    const type = response.headers.get("content-type") ?? "no content type";
-    const problem = !complete ? "too large" : text.trim() === "" ? "empty" : `not JSON (${type})`;
+  #invalid(response: Response, { method, path }: Connection, text: string, problem: string): ApiError {
     const code = "invalid_response";
     return new ApiError(describeAnswer(method, path, response.status, code, `the body is ${problem}`), {
       status: response.status,
@@ -274,7 +282,9 @@ export class Transport {
       code,
       requestId: requestIdOf(response),
       // The beginning of a real answer may hold a worker's token or a signed address; a page from elsewhere doesn't.
-      body: /^\s*([{["]|$)/.test(text) ? undefined : this.redactor.text(text).slice(0, errorBodyKept),
+      body: /^\s*([{["]|$)/.test(text)
+        ? undefined
+        : copyText(this.redactor.text(text).slice(0, errorBodyKept)),
     });
   }
 
@@ -376,6 +386,19 @@ function describeAnswer(
   message?: string,
 ): string {
   return `${method} ${path} -> ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** An error body as openapi-fetch has read it, as text again. */
+function textOf(error: unknown): string {
+  if (typeof error === "string" || error === undefined) return error ?? "";
+  try {
+    return JSON.stringify(error);
+  } catch {
+    return ""; // nested deeper than the stack
+  }
 }
 
 function parse(text: string): unknown {

@@ -96,6 +96,7 @@ export class Agents {
     const spec: CallSpec<{ agent: Agent; run: Run }> = {
       policy: agentId === undefined ? "unsafe" : "guarded",
       timeout: createTimeout,
+      members: ["agent", "run"],
       agentId,
       onRetry: (error) => {
         mayHaveMadeIt ||= isAmbiguous(error);

@@ -101,7 +101,7 @@ export class Runs {
     const { data, ...around } = await this.#transport.run<{ run: Run }>(
       (client, init) =>
         client.POST("/v1/agents/{id}/runs", { params: { path: { id: agentId } }, body, ...init }),
-      { policy: "unsafe", timeout: createTimeout, agentId },
+      { policy: "unsafe", timeout: createTimeout, members: ["run"], agentId },
       options,
     );
     return { ...around, data: data.run };
