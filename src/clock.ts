@@ -21,15 +21,14 @@ export const systemClock: Clock = {
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
-    const onAbort = () => {
-      clock.clearTimeout(timer);
-      reject(signal?.reason);
-    };
     const timer = clock.setTimeout(() => {
-      signal?.removeEventListener("abort", onAbort);
+      release();
       resolve();
     }, ms);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const release = onAbort(signal, () => {
+      clock.clearTimeout(timer);
+      reject(signal?.reason);
+    });
   });
 }
 
@@ -40,18 +39,48 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 export function orAbort<T>(promise: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return Promise.resolve(promise);
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).then(() => signal.removeEventListener("abort", onAbort));
+    const release = onAbort(signal, () => reject(signal.reason));
+    promise.then(resolve, reject).then(release);
   });
 }
 
 /** An AbortController that follows a signal until it is released, so that long-lived signals collect no listeners. */
 export function follow(signal: AbortSignal | undefined): AbortController & { release(): void } {
   const controller = new AbortController();
-  const onAbort = () => controller.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener("abort", onAbort, { once: true });
-  return Object.assign(controller, { release: () => signal?.removeEventListener("abort", onAbort) });
+  return Object.assign(controller, { release: onAbort(signal, () => controller.abort(signal?.reason)) });
+}
+
+/** Who waits for a signal: all behind one listener, since Node warns of a leak when a signal gets its eleventh. */
+const waiting = new WeakMap<AbortSignal, { callbacks: Set<() => void>; stop(): void }>();
+
+/** Calls back, once, when the signal aborts, and at once when it has; returns what calls it off. */
+function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+  if (!signal) return () => {};
+  if (signal.aborted) {
+    callback();
+    return () => {};
+  }
+  const { callbacks, stop } = waiting.get(signal) ?? listen(signal);
+  callbacks.add(callback);
+  return () => {
+    callbacks.delete(callback);
+    if (callbacks.size === 0) stop();
+  };
+}
+
+function listen(signal: AbortSignal) {
+  const callbacks = new Set<() => void>();
+  const listener = () => {
+    waiting.delete(signal);
+    for (const callback of callbacks) callback();
+  };
+  const stop = () => {
+    if (waiting.get(signal)?.callbacks !== callbacks) return;
+    waiting.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
+  signal.addEventListener("abort", listener, { once: true });
+  const entry = { callbacks, stop };
+  waiting.set(signal, entry);
+  return entry;
 }

@@ -55,7 +55,7 @@ export class PagePromise<T, Extra = unknown> extends ApiPromise<Page<T> & Extra>
     const given = new Set<string>();
     for await (const page of this.pages()) {
       for (const item of page.items) {
-        const id = this.#identity?.(item);
+        const id = typeof item === "object" && item !== null ? this.#identity?.(item) : undefined;
         if (typeof id === "string") {
           if (given.has(id)) continue;
           given.add(id);

@@ -184,4 +184,11 @@ describe("each list has its own ways", () => {
     const { cursor } = fake([page([1])]);
     expect((await cursor.agents.list()).items).toEqual([{ id: "bc-1" }]);
   });
+
+  it("an entry that is no object is passed on like any other", async () => {
+    const { cursor } = fake([reply(200, { items: [null, 5, { id: "bc-1" }] })]);
+    const items: unknown[] = [];
+    for await (const item of cursor.agents.list()) items.push(item);
+    expect(items).toEqual([null, 5, { id: "bc-1" }]);
+  });
 });

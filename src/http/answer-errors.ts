@@ -1,5 +1,6 @@
 import { ApiError, ConnectionError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
+import { copyText } from "./copy-text.ts";
 import { readErrorBody } from "./error-body.ts";
 import { messageOf, type Redactor } from "./redact.ts";
 import { retryAfter } from "./retry.ts";
@@ -27,7 +28,7 @@ export function toRefusal(response: Response, connection: Connection, error: unk
     provider: text(details.provider),
     requestId: requestIdOf(response, redactor),
     retryAfterMs: retryAfter(response.headers, now) ?? details.retryAfterMs,
-    body: text(raw)?.slice(0, errorBodyKept),
+    body: raw === "" ? undefined : copyText((text(raw) ?? "").slice(0, errorBodyKept)),
   });
 }
 
@@ -57,7 +58,7 @@ export function toInvalidAnswer(
     body:
       isSecret || text === undefined || /^\s*([{["]|$)/.test(text)
         ? undefined
-        : redactor.text(text).slice(0, errorBodyKept),
+        : copyText(redactor.text(text).slice(0, errorBodyKept)),
   });
 }
 

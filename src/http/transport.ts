@@ -166,7 +166,7 @@ export class Transport {
         }
         throw toInvalidAnswer(response, connection, complete ? text : undefined, spec.isSecret);
       }
-      const lacking = spec.has?.find((name) => data[name] === undefined);
+      const lacking = spec.has?.find((name) => !isObject(data[name]) && typeof data[name] !== "string");
       if (lacking === undefined) return withResponse(data as T, response);
       if (spec.empty !== undefined) return withResponse({ ...data, ...spec.empty }, response);
       throw toInvalidAnswer(response, connection, text, spec.isSecret, `without "${lacking}"`);

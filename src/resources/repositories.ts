@@ -1,5 +1,5 @@
 import type { WithResponse } from "../api-promise.ts";
-import { orAbort } from "../clock.ts";
+import { join, type Shared } from "../http/shared-work.ts";
 import type { Transport } from "../http/transport.ts";
 import { checkSignal, type RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
@@ -14,7 +14,8 @@ const rememberedFor = 60_000;
 /** The repositories that Cursor can reach for the user. */
 export class Repositories {
   readonly #transport: Transport;
-  #current: { answer: Promise<Answer>; at: number | undefined } | undefined;
+  #underWay = new Map<"list", Shared<Answer>>();
+  #remembered: { answer: Answer; at: number } | undefined;
 
   /** @internal */
   constructor(transport: Transport) {
@@ -33,36 +34,30 @@ export class Repositories {
       path: "/v1/repositories",
       itemsKey: "items",
       fetch: async () => {
-        const signal = checkSignal(options.signal);
-        signal?.throwIfAborted();
-        const { data, ...around } = await orAbort(this.#answer(query?.fresh === true, options), signal);
+        const { data, ...around } = await this.#answer(query?.fresh === true, options);
         // A copy of the list for each caller: sorting it must not sort everyone's.
-        return { ...around, data: { ...data, items: [...data.items] } };
+        const { items } = data;
+        return { ...around, data: { ...data, items: Array.isArray(items) ? [...items] : items } };
       },
     });
   }
 
-  #answer(isFresh: boolean, { signal: _, ...options }: RequestOptions): Promise<Answer> {
+  async #answer(isFresh: boolean, options: RequestOptions): Promise<Answer> {
+    const signal = checkSignal(options.signal);
+    signal?.throwIfAborted();
     const { clock } = this.#transport.settings;
-    const { at } = this.#current ?? {};
-    const isUsable = this.#current && (at === undefined || (!isFresh && clock.now() - at < rememberedFor));
-    if (this.#current && isUsable) return this.#current.answer;
-    // Shared, so no single caller's signal ends it.
-    const answer = this.#transport.run<{ items: Repository[] }>(
-      (client, init) => client.GET("/v1/repositories", init),
-      { timeout },
-      options,
-    );
-    const current = { answer, at: undefined as number | undefined };
-    this.#current = current;
-    answer.then(
-      () => {
-        current.at = clock.now();
-      },
-      () => {
-        if (this.#current === current) this.#current = undefined;
-      },
-    );
-    return answer;
+    const remembered = this.#remembered;
+    if (remembered && !isFresh && clock.now() - remembered.at < rememberedFor) return remembered.answer;
+    // Shared, so no single caller's signal ends it; the last one's does, lest it hold a process that is done.
+    return join(this.#underWay, "list", signal, async (shared) => {
+      this.#remembered = undefined;
+      const answer = await this.#transport.run<{ items: Repository[] }>(
+        (client, init) => client.GET("/v1/repositories", init),
+        { timeout },
+        { ...options, signal: shared },
+      );
+      this.#remembered = { answer, at: clock.now() };
+      return answer;
+    });
   }
 }

@@ -55,13 +55,7 @@ export class Runs {
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
-    const { clock, random } = transport.settings;
-    this.#poller = new RunPoller(
-      // The poller asks again by itself; a retry below it would multiply.
-      (ref, options) => this.get(ref, { ...options, maxRetries: 0 }),
-      clock,
-      random,
-    );
+    this.#poller = new RunPoller((ref, options) => this.get(ref, options), transport.settings);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { copyText } from "../http/copy-text.ts";
 import type { Frame } from "../sse/frames.ts";
 import type { RunStreamInclude } from "./events.ts";
 
@@ -42,6 +43,9 @@ export class StreamCursor {
   #recent = new Set<string>();
   /** Characters of all of them. */
   #recentLength = 0;
+  /** The same ids in their order, since a Set gives up its oldest entry only after a walk over all that were deleted. */
+  #order: string[] = [];
+  #oldest = 0;
   #firstId: string | undefined;
   #hasForgotten = false;
   #ownIds = false;
@@ -116,30 +120,36 @@ export class StreamCursor {
     };
   }
 
-  #receive(id: string): void {
+  #receive(received: string): void {
     this.#ownIds = true;
-    if (id === this.lastId) {
+    if (received === this.lastId) {
       this.#eventsOfLast++;
       return;
     }
+    const id = copyText(received);
     if (this.lastId !== undefined) this.#completedId = this.lastId;
     this.lastId = id;
     this.#eventsOfLast = 1;
     this.#firstId ??= id;
     this.#remember(id);
-    while (this.#recent.size > rememberedIds || this.#recentLength > rememberedCharacters) {
-      const [oldest = id] = this.#recent;
-      if (oldest === id) break;
-      this.#recent.delete(oldest);
-      this.#recentLength -= oldest.length;
-      this.#hasForgotten = true;
-    }
   }
 
   #remember(id: string): void {
     if (this.#recent.has(id)) return;
     this.#recent.add(id);
     this.#recentLength += id.length;
+    this.#order.push(id);
+    while (this.#recent.size > rememberedIds || this.#recentLength > rememberedCharacters) {
+      const oldest = this.#order[this.#oldest] as string;
+      if (oldest === id) break;
+      this.#oldest++;
+      this.#recent.delete(oldest);
+      this.#recentLength -= oldest.length;
+      this.#hasForgotten = true;
+    }
+    if (this.#oldest < rememberedIds) return;
+    this.#order = this.#order.slice(this.#oldest);
+    this.#oldest = 0;
   }
 
   #isOld(id: string, event: string | undefined): boolean {

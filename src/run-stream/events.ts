@@ -1,3 +1,4 @@
+import { copyText } from "../http/copy-text.ts";
 import type { Frame } from "../sse/frames.ts";
 import type {
   AssistantEventData,
@@ -121,7 +122,7 @@ export function toRunEvent(frame: Frame): RunEvent {
       shapes[name as RunEventType](data as Record<string, unknown>)
     : data !== unparsable;
   if (isValid) event["data"] = data;
-  else Object.assign(event, { type: "invalid", name, raw: frame.data.slice(0, rawLimit) });
+  else Object.assign(event, { type: "invalid", name, raw: copyText(frame.data.slice(0, rawLimit)) });
   return event as unknown as RunEvent;
 }
 

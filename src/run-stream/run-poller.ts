@@ -1,6 +1,7 @@
-import { type Clock, follow, orAbort, sleep } from "../clock.ts";
+import { type Clock, follow, sleep } from "../clock.ts";
 import { ApiError, ConnectionError, TimeoutError } from "../errors.ts";
-import { isRetryable } from "../http/retry.ts";
+import { isRetryable, withRetries } from "../http/retry.ts";
+import { join, type Shared } from "../http/shared-work.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
 
 /** Get A Run allows about 20 requests a minute; a client leaves room for its own direct calls. */
@@ -12,7 +13,8 @@ const longestRetryAfter = 5 * minute;
 /** So many failed reads in a row end the wait with the last failure. */
 const failuresInARow = 10;
 
-type GetRun = (ref: RunRef, options: { signal: AbortSignal }) => Promise<Run>;
+/** One attempt. */
+type GetRun = (ref: RunRef, options: { signal: AbortSignal; maxRetries: 0 }) => Promise<Run>;
 
 /**
  * Asks Get A Run on behalf of everyone on one client who waits for a run: one request at a time and one loop per run,
@@ -22,23 +24,38 @@ export class RunPoller {
   readonly #get: GetRun;
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #maxRetries: number;
   #asks = new Map<string, Shared<Run>>();
   #loops = new Map<string, Shared<Run>>();
   #watchers = new Map<string, Set<(run: Run) => void>>();
   #askedAt = new Map<string, number[]>();
 
-  constructor(get: GetRun, clock: Clock, random: () => number) {
+  constructor(get: GetRun, settings: { clock: Clock; random: () => number; maxRetries: number }) {
     this.#get = get;
-    this.#clock = clock;
-    this.#random = random;
+    this.#clock = settings.clock;
+    this.#random = settings.random;
+    this.#maxRetries = settings.maxRetries;
   }
 
   /** The run as it is now: as soon as the budget allows, sharing a request that is under way. */
   ask(ref: RunRef, signal?: AbortSignal): Promise<Run> {
-    return join(this.#asks, keyOf(ref), signal, async (shared) => {
-      await this.#turn(keyOf(ref), shared);
-      return this.#get(ref, { signal: shared });
-    });
+    const key = keyOf(ref);
+    return join(this.#asks, key, signal, (shared) =>
+      withRetries(
+        {
+          policy: "safe",
+          maxRetries: this.#maxRetries,
+          signal: shared,
+          clock: this.#clock,
+          random: this.#random,
+        },
+        async () => {
+          // Each attempt is a request to the API, and counts as one.
+          await this.#turn(key, shared);
+          return this.#get(ref, { signal: shared, maxRetries: 0 });
+        },
+      ),
+    );
   }
 
   /** The run once it is over. Asks at once, then after 5 s, growing to 15 s. `onRun` sees every answer. */
@@ -133,38 +150,3 @@ export const isPassing = (error: unknown): boolean =>
   TimeoutError.isInstance(error) ||
   (ApiError.isInstance(error) &&
     (isRetryable(error, "safe") || (error.status === 429 && !error.code?.startsWith("usage"))));
-
-interface Shared<T> {
-  promise: Promise<T>;
-  controller: AbortController;
-  members: number;
-}
-
-/** Joins the work under `key`, or starts it. It goes on until it is done, or the last of its members has gone. */
-async function join<T>(
-  works: Map<string, Shared<T>>,
-  key: string,
-  signal: AbortSignal | undefined,
-  start: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  signal?.throwIfAborted();
-  let work = works.get(key);
-  if (!work) {
-    const controller = new AbortController();
-    const promise = start(controller.signal).finally(() => {
-      if (works.get(key) === work) works.delete(key);
-    });
-    promise.catch(() => {}); // a member that left doesn't hear of a failure; nobody else should either
-    work = { promise, controller, members: 0 };
-    works.set(key, work);
-  }
-  work.members++;
-  try {
-    return await orAbort(work.promise, signal);
-  } finally {
-    if (--work.members === 0) {
-      if (works.get(key) === work) works.delete(key);
-      work.controller.abort();
-    }
-  }
-}

@@ -254,7 +254,10 @@ export class RunReader {
       }
     } catch (error) {
       this.#rethrowAbort(error);
-      if (error instanceof FrameTooLargeError) throw this.#error("event_too_large", error.message, error);
+      // After the result nothing that matters is lost with it.
+      if (error instanceof FrameTooLargeError && this.#ended !== "result") {
+        throw this.#error("event_too_large", error.message, error);
+      }
       this.#drop = {
         reason: this.#error("disconnected", `the connection broke: ${messageOf(error)}`, error),
       };

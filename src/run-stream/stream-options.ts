@@ -21,7 +21,7 @@ export interface RunStreamOptions {
   idleTimeout?: number | undefined;
   /** Fruitless tries in a row before the stream gives up, the opening's among them; 0: never again. @default 10 */
   maxReconnects?: number | undefined;
-  /** The largest event accepted, in bytes. @default 33_554_432 (32 MiB) */
+  /** The largest event accepted, in bytes; each of its lines counts 64 more. @default 33_554_432 (32 MiB) */
   maxEventBytes?: number | undefined;
   /** Called before each further connection. */
   onReconnect?: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;

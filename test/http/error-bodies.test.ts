@@ -152,6 +152,11 @@ describe("what the server says is never lost behind the status", () => {
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({ status, name: "ApiError" });
   });
 
+  it("an error body that is nested deeper than the stack is a refusal like any other", async () => {
+    const error = await refusal(500, `${"[".repeat(30_000)}${"]".repeat(30_000)}`);
+    expect([error.name, error.message, error.body]).toEqual(["ApiError", start(500), undefined]);
+  });
+
   it("a validation answer without a reason is not repeated, and can be reported", async () => {
     const { cursor, requests, fails } = fake(refuse(400, "validation_error", { "x-request-id": "req_63" }));
     const repos = [{ url: "https://github.com/o/r", startingRef: "0123456789abcdef" }];
@@ -225,5 +230,22 @@ describe("success with an odd body", () => {
       reply(200, '\ufeff{"apiKeyName":"k","createdAt":"t"}', { "content-type": "text/plain" }),
     );
     expect((await cursor.me()).apiKeyName).toBe("k");
+  });
+
+  it.each([5, "text", true, [], [{}]])("JSON that is no object is an invalid response: %j", async (body) => {
+    const { cursor, fails } = fake(reply(200, JSON.stringify(body)));
+    expect(await fails(cursor.me())).toMatchObject({ kind: "api", code: "invalid_response" });
+  });
+
+  it("a create that is answered without its run is an invalid response, and may have been carried out", async () => {
+    const { cursor, fails } = fake(reply(201, { agent: { id: "bc-1" } }), { maxRetries: 0 });
+    const calls = [
+      () => cursor.agents.create({ prompt: "x" }),
+      () => cursor.prompt("x"),
+      () => cursor.runs.create("bc-1", { prompt: "x" }),
+    ];
+    for (const call of calls) {
+      expect(await fails(call())).toMatchObject({ code: "invalid_response", outcome: "unknown" });
+    }
   });
 });

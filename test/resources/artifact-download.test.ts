@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { agentId, bodyOf, failure, fake, listen, reply, send, until } from "../support/api-server.ts";
+import {
+  type Answer,
+  agentId,
+  bodyOf,
+  failure,
+  fake,
+  listen,
+  reply,
+  send,
+  until,
+} from "../support/api-server.ts";
 import { artifacts, etag, expired, file, part, path } from "../support/artifact-storage.ts";
 
 describe("a download", () => {
@@ -153,6 +163,25 @@ describe("a download that breaks", () => {
     expect(await fails(download())).toMatchObject({ status, code: "NoSuchKey" });
     expect(asked()).toHaveLength(1);
   });
+});
+
+describe("a storage that goes on refusing", () => {
+  it("is not asked without end, whatever time it names", async () => {
+    const busy = reply(503, "<Error/>", { "retry-after": "1" });
+    const { download, fails, asked } = artifacts(...Array<Answer>(20).fill(busy));
+    expect(await fails(download())).toMatchObject({ kind: "api", status: 503 });
+    expect(asked()).toHaveLength(3);
+  });
+
+  it.each(["open", "cut"] as const)(
+    "with a body that doesn't end is known by its status (%s)",
+    async (then) => {
+      const stalled: Answer = () => new Response(bodyOf(["<Error><Code>Slow"], then), { status: 404 });
+      const { download, fails, asked } = artifacts(stalled);
+      expect(await fails(download())).toMatchObject({ kind: "api", status: 404 });
+      expect(asked()).toHaveLength(1);
+    },
+  );
 });
 
 describe("the API's own answer to a download", () => {

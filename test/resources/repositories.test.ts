@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Answer, failure, fake, refuse, reply } from "../support/api-server.ts";
+import { type Answer, failure, fake, refuse, reply, silent, until } from "../support/api-server.ts";
 
 const repo = (name: string) => ({ url: `https://github.com/o/${name}` });
 const list = (...names: string[]) => reply(200, { items: names.map(repo) });
@@ -93,4 +93,36 @@ describe("the list of repositories", () => {
     await first.cursor.repositories.list();
     expect((await second.cursor.repositories.list()).items).toEqual([repo("b")]);
   });
+
+  it("is anew for a fresh caller beside one who takes what is remembered", async () => {
+    const { cursor } = fake([list("a"), list("b")]);
+    await cursor.repositories.list();
+    const both = [cursor.repositories.list(), cursor.repositories.list({ fresh: true })];
+    expect((await Promise.all(both)).map(({ items }) => items)).toEqual([[repo("a")], [repo("b")]]);
+  });
+
+  it("is given up when the last of its callers has gone, and asked for anew by the next", async () => {
+    const { cursor, requests } = fake([silent, list("a")]);
+    const [one, other] = [new AbortController(), new AbortController()];
+    const calls = [one, other].map(({ signal }) => failure(cursor.repositories.list({}, { signal })));
+    await until(() => requests.length === 1);
+    one.abort("one");
+    expect(await calls[0]).toBe("one");
+    expect(requests[0]!.signal.aborted).toBe(false);
+    other.abort("other");
+    expect(await calls[1]).toBe("other");
+    expect(requests[0]!.signal.aborted).toBe(true);
+    expect((await cursor.repositories.list()).items).toEqual([repo("a")]);
+  });
+
+  it.each([{}, { items: "a" }, { items: null }, 5, []])(
+    "that is none is an error of ours: %j",
+    async (answer) => {
+      const { cursor, fails } = fake(reply(200, answer));
+      expect(await fails(cursor.repositories.list())).toMatchObject({
+        kind: "api",
+        code: "invalid_response",
+      });
+    },
+  );
 });
