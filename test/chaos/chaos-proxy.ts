@@ -25,6 +25,8 @@ export class ChaosProxy {
   cuts = 0;
   /** Answers after which the proxy fell silent. */
   stalls = 0;
+  /** The last answer of a stream was passed on to its end, and without a pause. */
+  wasLastStreamWhole = false;
   /** Ids of the frames passed on, so that progress can be told from replay. */
   readonly passedIds = new Set<string>();
   readonly options: ChaosProxyOptions;
@@ -140,6 +142,10 @@ class Line {
 
   #advance(bytes: Buffer, fault: Fault): void {
     const place = this.#scanner?.feed(bytes);
+    if (this.#isStream) {
+      const isWhole = place === undefined && this.#scanner?.isComplete === true;
+      this.#proxy.wasLastStreamWhole = isWhole && fault.pauses.length === 0;
+    }
     this.#outlet?.push(place === undefined ? bytes : bytes.subarray(0, place));
     if (place === undefined) return;
     // The emulator hears nothing of it before the client leaves, as with a proxy that hangs.

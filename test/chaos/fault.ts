@@ -103,7 +103,7 @@ const never = fc.constant(false);
 /** One in six. */
 const seldom = fc.integer({ min: 0, max: 5 }).map((throwOfDice) => throwOfDice === 5);
 
-/** For requests of a stream. A 200 that is a page of HTML is what a captive portal says. */
+/** For requests of a stream. A 200 is a captive portal's page, or, as JSON goes, a stream that holds nothing but `done`. */
 export const streamFault = faults(
   [
     [1, "pass"],

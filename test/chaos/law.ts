@@ -24,12 +24,17 @@ export interface Evidence {
   plan: Plan;
   /** The stream itself said that something is wrong: the client looks at the run, and settles if it is over. */
   hasErrorEvent: boolean;
+  /** The last connection told everything, so nothing of the end had to be supplied. */
+  isEndTold: boolean;
 }
 
 const terminal = ["FINISHED", "ERROR", "CANCELLED", "EXPIRED"];
 
 /** Every wanted event once and in order; statuses never going back; the emulator's outcome. */
-export function judge({ wanted, run, reading, plan, hasErrorEvent }: Evidence, verdict: Verdict): void {
+export function judge(
+  { wanted, run, reading, plan, hasErrorEvent, isEndTold }: Evidence,
+  verdict: Verdict,
+): void {
   const mayBeGone = plan.mayHaveGivenUp || hasErrorEvent;
   for (const result of reading.results) judgeOutcome(result, run, verdict);
   if (reading.text !== undefined && !isAsFar(reading.text, wanted.text, mayBeGone)) {
@@ -39,6 +44,10 @@ export function judge({ wanted, run, reading, plan, hasErrorEvent }: Evidence, v
   const isOfWhole = reading.isWhole && last !== undefined && "streamedText" in last;
   if (isOfWhole && !isAsFar(last.streamedText, wanted.text, last.source === "run")) {
     fail(verdict, "lost", `streamedText ${JSON.stringify(last.streamedText)} is not the run's`);
+  }
+  const isSupplied = reading.events?.some((event) => event.type === "done" && event.synthesized === true);
+  if (isEndTold && isSupplied && !mayBeGone && reading.leaves === 0) {
+    fail(verdict, "wrongOutcomes", "done was supplied, though it was on its way");
   }
   if (reading.events) judgeEvents(reading.events, wanted, run, mayBeGone, verdict);
   if (plan.streamsAfterGone > reading.leaves) {

@@ -1,4 +1,5 @@
 import { type Fault, gone } from "./fault.ts";
+import { isDoneAlone } from "./own-answer.ts";
 import type { ProxyRequest } from "./request-parser.ts";
 
 /** The faults of a world, each list for the requests of its sort in order; when a list is used up, all is well. */
@@ -31,6 +32,7 @@ export class Plan {
   #drought = 0;
   #known = new Set<string | undefined>();
   #isGone = false;
+  #hadDoneAlone = false;
   #badLooks = 0;
   readonly #faults: Faults;
 
@@ -40,7 +42,7 @@ export class Plan {
 
   /** The client had reason to doubt that the stream goes on. */
   get mayHaveGivenUp(): boolean {
-    return this.#isGone || this.longestDrought >= triesBeforeAsking;
+    return this.#isGone || this.#hadDoneAlone || this.longestDrought >= triesBeforeAsking;
   }
 
   readonly decide = (request: ProxyRequest): Fault => {
@@ -65,6 +67,7 @@ export class Plan {
     if (this.#isGone) return gone;
     const fault = this.#faults.streams[index] ?? pass;
     if (this.#drought >= triesBeforeAsking - 1 && !this.#faults.drought) return refresh(fault);
+    this.#hadDoneAlone ||= isDoneAlone(fault);
     if (fault.deed !== "refuse") return fault;
     if (position === undefined) return pass;
     this.refused.push(index);

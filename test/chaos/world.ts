@@ -157,7 +157,7 @@ class Scene {
   }
 
   async #read(ref: RunRef): Promise<void> {
-    const { emulator, clock, plan } = this.#stage;
+    const { emulator, clock, plan, proxy } = this.#stage;
     const { include, pace, script } = this.#world;
     const consumer = new Consumer({
       cursor: this.#cursor,
@@ -169,11 +169,12 @@ class Scene {
       onEvent: this.#onEvent,
     });
     const reading = await consumer.read(pace);
+    const isEndTold = proxy.wasLastStreamWhole;
     const wanted = await readWanted(emulator, ref, include, clock);
     const [run] = emulator.runs(ref.agentId);
     if (!run) throw new Error("the emulator lost the run");
     const hasErrorEvent = script.error && script.steps.length > 0;
-    judge({ wanted, run, reading, plan, hasErrorEvent }, this.#verdict);
+    judge({ wanted, run, reading, plan, hasErrorEvent, isEndTold }, this.#verdict);
     this.#verdict.events += reading.events?.length ?? wanted.events.length;
     const after = plan.counts.streams - (this.#streamsAtResult ?? plan.counts.streams);
     if (after > 0) fail(this.#verdict, "wrongOutcomes", `${after} stream requests after the result`);
