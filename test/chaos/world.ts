@@ -1,5 +1,12 @@
 import { getEventListeners } from "node:events";
-import { Cursor, type CursorError, isCursorError, type RunEvent, type RunRef } from "cursor-cloud-agents";
+import {
+  Cursor,
+  type CursorError,
+  isApiError,
+  isCursorError,
+  type RunEvent,
+  type RunRef,
+} from "cursor-cloud-agents";
 import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
 import fc from "fast-check";
 import { ChaosProxy } from "./chaos-proxy.ts";
@@ -152,6 +159,11 @@ class Scene {
       return { agentId: agent.id, id: run.id };
     } catch (error) {
       this.#checkRejection(error, emulator.agents.length, "create");
+      // Without variables everything may be tried again, and a conflict is about the agent of an attempt before.
+      const attempts = this.#stage.plan.counts.posts;
+      if (!envVars && (attempts < 3 || isApiError(error, "agent_id_conflict"))) {
+        fail(this.#verdict, "wrongOutcomes", `create gave up after ${attempts} attempts: ${describe(error)}`);
+      }
       return undefined;
     }
   }
