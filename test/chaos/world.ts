@@ -29,7 +29,7 @@ export const worldArbitrary = fc.record({
     posts: fc.oneof(
       { weight: 3, arbitrary: fc.constant<Fault[]>([]) },
       { weight: 4, arbitrary: fc.array(postFault, { maxLength: 2 }) },
-      { weight: 1, arbitrary: fc.array(postFault, { maxLength: 5 }) },
+      { weight: 1, arbitrary: fc.array(postFault, { minLength: 3, maxLength: 5 }) },
     ),
     looks: fc.array(lookFault, { maxLength: 5 }),
     goneFrom: fc.oneof(
