@@ -217,7 +217,7 @@ export class RunReader {
       const { maxEventBytes: maxBytes } = this.#options;
       const frames = new FrameReader(response.body, { clock, signal: this.#signal(), maxBytes });
       this.#connection = { frames, close };
-      this.cursor.connected();
+      this.cursor.connected(sent);
     } catch (error) {
       this.#rethrowAbort(error);
       this.#refused(error, sent);
@@ -275,7 +275,10 @@ export class RunReader {
     }
     const event = this.#synthesized.shift();
     if (event?.type === "done") this.#ended = "done";
-    else if (event?.type === "result") this.#ended = "result";
+    else if (event?.type === "result") {
+      this.#ended = "result";
+      this.#expired = true; // told without the stream, and so is what is left of the end
+    }
     return event;
   }
 
@@ -399,9 +402,11 @@ export class RunReader {
     this.#drop = undefined;
     this.#disconnect();
     const { lastId } = this.cursor;
+    // It shares the result's id; a result that was supplied has none.
+    const hasId = !this.#expired && lastId !== undefined;
     this.#synthesized.push({
       type: "done",
-      ...(lastId === undefined ? {} : { id: lastId }),
+      ...(hasId ? { id: lastId } : {}),
       data: {},
       synthesized: true,
     });

@@ -109,6 +109,15 @@ describe("a create whose answer was lost", () => {
     });
   });
 
+  it.each([
+    ["that is refused for now", refuse(429, "rate_limit_exceeded")],
+    ["whose key was revoked meanwhile", refuse(401, "unauthorized")],
+  ])("and repeated by an attempt %s stays unknown: the first may have made it", async (_, refusal) => {
+    const { cursor, requests, fails } = fake([broken(), refusal, refusal]);
+    const error = await fails(cursor.agents.create({ prompt: "x" }));
+    expect(error).toMatchObject({ outcome: "unknown", agentId: requests[0]!.json.agentId });
+  });
+
   it("is not repeated with maxRetries 0", async () => {
     const { cursor, requests, fails } = fake(broken(), { maxRetries: 0 });
     expect((await fails(cursor.agents.create({ prompt: "x" }))).outcome).toBe("unknown");
