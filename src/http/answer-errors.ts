@@ -3,7 +3,7 @@ import type { Connection } from "./connection.ts";
 import { copyText } from "./copy-text.ts";
 import { readErrorBody } from "./error-body.ts";
 import { messageOf, type Redactor } from "./redact.ts";
-import { retryAfter } from "./retry.ts";
+import { markTorn, retryAfter } from "./retry.ts";
 
 const errorBodyKept = 4096;
 /** A shorter secret may be a word, and codes are words that programs compare. */
@@ -19,7 +19,7 @@ export function toRefusal(response: Response, connection: Connection, error: unk
   const text = (value = "", shortest?: number) => redactor.text(value, shortest) || undefined;
   const code = text(details.code, shortestInCode);
   const message = text(details.message ?? response.statusText);
-  return new ApiError(describeAnswer(method, path, status, code, message), {
+  const refusal = new ApiError(describeAnswer(method, path, status, code, message), {
     status,
     method,
     path,
@@ -30,6 +30,8 @@ export function toRefusal(response: Response, connection: Connection, error: unk
     retryAfterMs: retryAfter(response.headers, now) ?? details.retryAfterMs,
     body: raw === "" ? undefined : copyText((text(raw) ?? "").slice(0, errorBodyKept)),
   });
+  if (connection.isTorn) markTorn(refusal);
+  return refusal;
 }
 
 /**

@@ -46,11 +46,11 @@ export async function readErrorText(
   limit: number,
   clock: Clock,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ text: string; complete: boolean }> {
   const patience = follow(signal);
   const timer = clock.setTimeout(() => patience.abort(), errorBodyPatience);
   try {
-    return (await readText(response, limit, patience.signal, true)).text;
+    return await readText(response, limit, patience.signal, true);
   } finally {
     clock.clearTimeout(timer);
     patience.release();

@@ -9,6 +9,8 @@ export interface Connection {
   phase: "connect" | "body";
   timedOut: boolean;
   isSent: boolean;
+  /** The answer is an error whose body did not come whole. */
+  isTorn: boolean;
   method: string;
   path: string;
   target?: URL;
@@ -43,6 +45,7 @@ export function beginConnection(
     phase: "connect",
     timedOut: false,
     isSent: false,
+    isTorn: false,
     method: "request",
     path: "",
     abort: () => controller.abort(),

@@ -105,7 +105,11 @@ export class Transport {
       );
     } catch (error) {
       // An earlier attempt counts, too: what it may have made, a later refusal doesn't unmake.
-      if (CursorError.isInstance(error) && policy !== "safe" && (mayHaveActed || isAmbiguous(error))) {
+      if (
+        CursorError.isInstance(error) &&
+        policy !== "safe" &&
+        (mayHaveActed || isAmbiguous(error, policy))
+      ) {
         error.outcome = "unknown";
       }
       throw about(error, { agentId: spec.agentId, id: spec.runId } as { agentId: string; id: string });
@@ -166,7 +170,7 @@ export class Transport {
         }
         throw toInvalidAnswer(response, connection, complete ? text : undefined, spec.isSecret);
       }
-      const lacking = spec.has?.find((name) => !isObject(data[name]) && typeof data[name] !== "string");
+      const lacking = spec.has?.find((name) => data[name] === undefined || data[name] === null);
       if (lacking === undefined) return withResponse(data as T, response);
       if (spec.empty !== undefined) return withResponse({ ...data, ...spec.empty }, response);
       throw toInvalidAnswer(response, connection, text, spec.isSecret, `without "${lacking}"`);
@@ -231,11 +235,13 @@ export class Transport {
     if (response.ok) return response;
     if (response.type === "error") throw toConnectionError(new Error("no answer came"), connection);
     // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
-    const text = await readErrorText(response, errorBodyLimit, this.settings.clock, connection.signal);
+    const { clock } = this.settings;
+    const { text, complete } = await readErrorText(response, errorBodyLimit, clock, connection.signal);
+    connection.isTorn = !complete;
     if (!connection.timedOut) connection.signal.throwIfAborted();
     const { status, statusText, headers } = response;
     // No Response can be made of a status outside of HTTP's range.
-    if (status < 200 || status > 599) throw toRefusal(response, connection, text, this.settings.clock.now());
+    if (status < 200 || status > 599) throw toRefusal(response, connection, text, clock.now());
     return new Response(text, { status, statusText, headers: withoutLength(headers) });
   }
 

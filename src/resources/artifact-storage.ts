@@ -106,7 +106,7 @@ export class ArtifactStorage {
 
   /** A storage error speaks XML, and quotes the request: only its code and status are passed on. */
   async refusal(response: Response, signal: AbortSignal): Promise<ApiError> {
-    const text = await readErrorText(response, errorBodyLimit, this.#transport.settings.clock, signal);
+    const { text } = await readErrorText(response, errorBodyLimit, this.#transport.settings.clock, signal);
     const isRedirect =
       response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
     const named = /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(text)?.[1];

@@ -1,4 +1,5 @@
 import { ApiError, ConnectionError, TimeoutError } from "../errors.ts";
+import { isTorn } from "../http/retry.ts";
 
 /**
  * What a failure to open a stream means.
@@ -17,6 +18,8 @@ export function judgeRefusal(error: unknown, sent: string | undefined): Refusal 
   const { status, code } = error;
   if (status === 410 || code === "stream_expired") return "gone";
   if (code === "invalid_last_event_id" && sent !== undefined) return "position";
+  // Which conflict, or what was wrong with the request, got lost on the way: asking again tells.
+  if ((status === 409 || status === 400) && isTorn(error)) return "drop";
   if (code === "usage_limit_exceeded") return "final";
   if (status >= 500 || status === 429 || status === 408 || code === "stream_unavailable") return "drop";
   return "final";

@@ -83,9 +83,9 @@ it("ids of any length don't fill the memory: the oldest are forgotten", () => {
   const cursor = new StreamCursor("simplified");
   const id = (number: number) => `${number}-${"x".repeat(1 << 20)}`;
   for (let number = 0; number < 20; number++) cursor.accept({ id: id(number), data: "" } as never);
-  cursor.connected();
+  cursor.connected(undefined);
   expect(cursor.accept({ id: id(18), data: "" } as never)).toBe(false);
-  cursor.connected();
+  cursor.connected(undefined);
   expect(cursor.accept({ id: id(2), data: "" } as never)).toBe(true);
 });
 

@@ -271,3 +271,15 @@ it("a middleware that fails on the answer doesn't undo what was done", async () 
   const { cursor, fails } = fake(reply(201, { run: {} }), { middleware });
   expect(await fails(cursor.runs.create(agentId, { prompt: "x" }))).toMatchObject({ outcome: "unknown" });
 });
+
+it("a conflict whose body is torn is asked again: it may be with the agent that was lost", async () => {
+  const torn = () => new Response(bodyOf(['{"error":{"co'], "cut"), { status: 409, headers: json });
+  const {
+    cursor,
+    run: play,
+    requests,
+  } = fake([broken(), torn, conflict, reply(200, { ...agent, latestRunId: run.id }), reply(200, run)]);
+  const made = await play(cursor.agents.create({ prompt: "x" }, { maxRetries: 3 }));
+  expect(made.run.id).toBe(run.id);
+  expect(requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "GET", "GET"]);
+});
