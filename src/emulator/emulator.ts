@@ -45,7 +45,7 @@ export class CursorEmulator {
   /** Answers requests to the API and to the artifact storage in memory; other hosts do not exist. */
   readonly fetch: typeof globalThis.fetch;
   /** Trouble on demand. */
-  readonly faults = new Faults();
+  readonly faults = new Faults(routes.map(({ operationId }) => operationId));
   /** Workers, pools and their queue. */
   readonly fleet = new FleetControls(() => ({
     fleet: this.#core.fleet,
@@ -115,6 +115,11 @@ export class CursorEmulator {
 
   /** What runs with such a prompt do; the newest script that matches wins. Prompts without one get a believable default. */
   script(match: PromptMatch, build: ScriptBuilder): this {
+    const isMatch = typeof match === "string" || typeof match === "function" || match instanceof RegExp;
+    if (!isMatch) throw new TypeError("CursorEmulator: script(match, …) takes a text, a pattern or a test");
+    if (typeof build !== "function") {
+      throw new TypeError("CursorEmulator: script(…, build) takes a function that writes the script");
+    }
     this.#scripts.add(match, build);
     return this;
   }

@@ -124,11 +124,47 @@ export interface EmulatorOptions {
   onExchange?(exchange: ExchangeRecord): void;
 }
 
+/** Listed so that a misspelt option is an error where no compiler looks. */
+const optionNames: Record<keyof EmulatorOptions, true> = {
+  clock: true,
+  baseUrl: true,
+  artifactsOrigin: true,
+  keys: true,
+  retentionSeconds: true,
+  heartbeat: true,
+  urlLifetimeSeconds: true,
+  busyWindowMs: true,
+  createDelayMs: true,
+  startDelayMs: true,
+  pace: true,
+  interactionUpdates: true,
+  streamNotReady: true,
+  artifactDelayMs: true,
+  usage: true,
+  schemelessRepoUrls: true,
+  models: true,
+  repositories: true,
+  repositoriesLimit: true,
+  pools: true,
+  members: true,
+  fleet: true,
+  secrets: true,
+  shortPages: true,
+  rateLimit: true,
+  onExchange: true,
+};
+
 /** {@link EmulatorOptions} with the defaults filled in. @internal */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 /** @internal */
 export function resolveOptions(options: EmulatorOptions) {
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(optionNames, name)) {
+      const names = Object.keys(optionNames).join(", ");
+      throw new TypeError(`CursorEmulator: "${name}" is no option; there are ${names}`);
+    }
+  }
   const notReady = options.streamNotReady ?? false;
   const baseUrl = new URL(options.baseUrl ?? "https://api.cursor.com");
   return {

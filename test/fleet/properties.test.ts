@@ -1,5 +1,5 @@
 import { Cursor, type RequestChange } from "cursor-cloud-agents";
-import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
+import { CursorEmulator, type FaultTarget, ManualClock } from "cursor-cloud-agents/emulator";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
@@ -98,10 +98,10 @@ async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, 
     case "cut":
       return fleet.cutWatchers({ clean: step.clean });
     case "fail":
-      emulator.faults.status(step.operation, step.status);
+      emulator.faults.status(step.operation as FaultTarget, step.status);
       return;
     case "break":
-      emulator.faults.cut(step.operation, { afterBytes: step.afterBytes });
+      emulator.faults.cut(step.operation as FaultTarget, { afterBytes: step.afterBytes });
       return;
     case "forget":
       fleet.retainEvents(1);
