@@ -70,7 +70,8 @@ export class Plan {
     this.#hadDoneAlone ||= isDoneAlone(fault);
     if (fault.deed !== "refuse") return fault;
     if (position === undefined) return pass;
-    this.refused.push(index);
+    // One whose body came late may not have been understood.
+    if (fault.pauses.length === 0) this.refused.push(index);
     return fault;
   }
 }
