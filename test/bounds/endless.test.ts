@@ -1,6 +1,17 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Child, type Flood, floodServer, head, isFull, MiB, program, start, until } from "./support.ts";
+import {
+  type Child,
+  type Flood,
+  floodServer,
+  head,
+  isFull,
+  MiB,
+  program,
+  sized,
+  start,
+  until,
+} from "./support.ts";
 
 const events = head("200 OK", { "content-type": "text/event-stream" });
 const json = head("200 OK", { "content-type": "application/json" });
@@ -108,7 +119,9 @@ beforeAll(async () => {
     return answers[name]!.flood;
   });
   // A quarter of what Node would take: what is kept of 32 MiB, or of 64, must not be many times as much.
-  child = start(file, [server.origin, names], { flags: ["--expose-gc", "--max-old-space-size=192"] });
+  child = start(file, [server.origin, names, sized(4, 32) * MiB], {
+    flags: ["--expose-gc", "--max-old-space-size=192"],
+  });
   await child.ended;
 }, 60_000);
 afterAll(() => server.close());

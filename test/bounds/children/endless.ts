@@ -2,7 +2,11 @@
 import { Cursor, type RunStreamOptions } from "cursor-cloud-agents";
 import { ending, memory, say, settledResources } from "./measure.ts";
 
-const [origin, names] = process.argv.slice(2).map((text) => JSON.parse(text)) as [string, string[]];
+const [origin, names, maxEventBytes] = process.argv.slice(2).map((text) => JSON.parse(text)) as [
+  string,
+  string[],
+  number,
+];
 const ref = { agentId: "bc-1", id: "run-1" };
 
 function read(cursor: Cursor, name: string): Promise<Record<string, unknown>> {
@@ -17,13 +21,15 @@ function read(cursor: Cursor, name: string): Promise<Record<string, unknown>> {
   // Of what goes on and on in good order only an abort makes an end: after so many events, or so much time.
   const controller = new AbortController();
   const options: RunStreamOptions = { signal: controller.signal, maxReconnects: 2 };
+  // The default for those that cost the most; others in the light size don't need all of it to show themselves.
+  if (!["no-line-end", "data-lines"].includes(detail)) options.maxEventBytes = maxEventBytes;
   if (detail.startsWith("small")) options.maxEventBytes = 100_000;
-  if (detail === "unwanted") setTimeout(() => controller.abort(), 300);
+  if (detail === "unwanted") setTimeout(() => controller.abort(), 100);
   return ending(
     (async () => {
       let count = 0;
       for await (const event of cursor.runs.stream(ref, options)) {
-        if (event.type === "thinking" && ++count === 50_000) controller.abort();
+        if (event.type === "thinking" && ++count === 20_000) controller.abort();
       }
     })(),
   );
