@@ -36,7 +36,8 @@ export class AnswerScanner {
     const left = this.#target === undefined ? undefined : this.#target - this.#passed;
     this.#passed += bytes.length;
     // A place at the very end of an answer is none in it: the reader has all, and leaves nothing behind.
-    if (this.#target !== undefined && this.#target >= this.#end) return undefined;
+    const isAtEnd = this.isComplete && left === bytes.length;
+    if (isAtEnd || (this.#target !== undefined && this.#target >= this.#end)) return undefined;
     return left !== undefined && left <= bytes.length ? left : undefined;
   }
 
