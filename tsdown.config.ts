@@ -16,6 +16,8 @@ export default defineConfig({
   platform: "neutral",
   target: "es2022",
   dts: true,
+  // `AsyncDisposable` is in the types: a project whose own lib is older must find it.
+  banner: { dts: '/// <reference lib="esnext.disposable" />' },
   sourcemap: true,
   clean: true,
   deps: { neverBundle: [/^node:/], onlyBundle: bundled },

@@ -897,7 +897,7 @@ export interface paths {
         };
         /**
          * List the secrets of the team
-         * @description Sorted by name, in one page: `nextCursor` is null. Needs a team admin.
+         * @description Sorted by name, in one page: `nextCursor` is null. Needs a seat in the team.
          */
         get: operations["listTeamSecrets"];
         put?: never;
@@ -922,13 +922,14 @@ export interface paths {
         /**
          * Set a secret of the team
          * @description Creates (201) or changes (200) a secret. A name shared by several versions is refused with 409 `secret_name_ambiguous`;
-         *     then say which by `id`. Needs a team admin.
+         *     then say which by `id`. Needs a seat in the team, and a team admin where only those may change secrets.
          */
         put: operations["putTeamSecret"];
         post?: never;
         /**
          * Delete a secret of the team
-         * @description Deletes a secret by name, or one version of it by `id`. Needs a team admin.
+         * @description Deletes a secret by name, or one version of it by `id`. Needs a seat in the team, and a team admin where only those may
+         *     change secrets.
          */
         delete: operations["deleteTeamSecret"];
         options?: never;
@@ -1272,6 +1273,11 @@ export interface components {
             id: string;
             name: string;
             owner: components["schemas"]["EnvironmentOwner"];
+            /** @description The file in a repository the configuration comes from. */
+            repoFile?: {
+                path: string;
+                url: string;
+            };
             repos: components["schemas"]["Repository"][];
             /** Format: date-time */
             updatedAt: string;
@@ -1286,8 +1292,8 @@ export interface components {
             /** Format: uuid */
             environmentId: string;
             failure?: {
-                /** @description More about the failure; its form is not known. */
-                code?: unknown;
+                /** @description Cause, such as `environment_json_invalid`. */
+                code?: string;
                 type: components["schemas"]["EnvironmentBuildFailureType"];
             };
             id: string;
@@ -1329,11 +1335,6 @@ export interface components {
         EnvironmentDetails: components["schemas"]["Environment"] & {
             /** @description The configuration as JSON text. */
             environmentJson?: string;
-            /** @description The file in a repository the configuration comes from. */
-            repoFile?: {
-                path: string;
-                url: string;
-            };
             versionId?: string;
         };
         /** @description A page of changes. */
@@ -1373,7 +1374,10 @@ export interface components {
         };
         /** @description What to tell the waiting user. */
         FailClaimRequest: {
-            /** @description Counted after trimming and without control characters. */
+            /**
+             * @description 1 to 500 characters, counted after trimming and without control characters other than line feeds and tabs: the text as
+             *     it is sent may be longer.
+             */
             message: string;
         };
         /** @description Error without envelope, from the layers in front of the API; `code` is mostly the literal `error`. */
@@ -1855,8 +1859,10 @@ export interface components {
             /** @description `secv_…`; may be missing right after creation. */
             id?: string;
             name: string;
-            owner: components["schemas"]["SecretOwner"];
-            repos: string[];
+            /** @description In List secrets only. */
+            owner?: components["schemas"]["SecretOwner"];
+            /** @description The only repositories that get it, as `host/owner/repo`; empty for every one. Missing for what another member holds. */
+            repos?: string[];
             type: components["schemas"]["SecretType"];
         };
         /** @description Letters, digits and `_`, not a digit first; some proxy and sandbox names are reserved. */
@@ -2214,7 +2220,7 @@ export interface components {
         RateLimitRemaining: number;
         /** @description When the window ends; the unit is not documented. */
         RateLimitReset: number;
-        /** @description Id of the request, for support. Observed, not on every response. */
+        /** @description Id of the request, for support. Undocumented; clients are said to read it. Not on every response. */
         RequestId: string;
         /**
          * @description When to try again, in seconds or as an HTTP date. Often missing.
@@ -2293,6 +2299,7 @@ export interface operations {
                     "application/json": components["schemas"]["Worker"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -2611,6 +2618,7 @@ export interface operations {
                     "application/json": components["schemas"]["FleetSummary"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             429: components["responses"]["TooManyRequests"];
@@ -2770,6 +2778,7 @@ export interface operations {
         responses: {
             "5XX": components["responses"]["GatewayError"];
             200: components["responses"]["AgentIdAnswer"];
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -3659,7 +3668,7 @@ export interface operations {
                 environmentId?: string;
                 /** @description Items per page. */
                 limit?: components["parameters"]["Limit100"];
-                /** @description Keeps secrets of this name. */
+                /** @description Keeps secrets of this name, whatever its letter case. */
                 name?: string;
                 /** @description Keeps secrets that apply to this repository. */
                 repo?: string;

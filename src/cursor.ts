@@ -1,13 +1,16 @@
 import type { ApiPromise } from "./api-promise.ts";
+import { Fleet } from "./fleet/fleet.ts";
 import { Transport } from "./http/transport.ts";
 import { type CursorOptions, type RequestOptions, resolveOptions } from "./options.ts";
 import { getApiKeyInfo } from "./resources/account.ts";
 import { Agents } from "./resources/agents.ts";
 import { Artifacts } from "./resources/artifacts.ts";
+import { Environments } from "./resources/environments.ts";
 import { Models } from "./resources/models.ts";
 import { type PromptOptions, type PromptResult, promptAgent } from "./resources/prompt.ts";
 import { Repositories } from "./resources/repositories.ts";
 import { Runs } from "./resources/runs.ts";
+import { Secrets } from "./resources/secrets.ts";
 import { UsageResource } from "./resources/usage.ts";
 import { WorkerTokens } from "./resources/worker-tokens.ts";
 import type { ApiKeyInfo, CreateAgentParams, Prompt } from "./types.ts";
@@ -29,6 +32,9 @@ export class Cursor {
   readonly models: Models;
   readonly repositories: Repositories;
   readonly workerTokens: WorkerTokens;
+  readonly fleet: Fleet;
+  readonly environments: Environments;
+  readonly secrets: Secrets;
   readonly #transport: Transport;
 
   constructor(options: CursorOptions = {}) {
@@ -41,6 +47,9 @@ export class Cursor {
     this.models = new Models(transport);
     this.repositories = new Repositories(transport);
     this.workerTokens = new WorkerTokens(transport);
+    this.fleet = new Fleet(transport);
+    this.environments = new Environments(transport);
+    this.secrets = new Secrets(transport);
   }
 
   /**

@@ -20,6 +20,20 @@ export {
   type StreamErrorReason,
   TimeoutError,
 } from "./errors.ts";
+export type { Claims } from "./fleet/claims.ts";
+export type {
+  ControllerClaim,
+  RequestControllerOptions,
+  StartRefusal,
+} from "./fleet/controller-options.ts";
+export type { Fleet } from "./fleet/fleet.ts";
+export type { ListPoolsQuery, Pools } from "./fleet/pools.ts";
+export type { RequestChange, RequestChangeReason } from "./fleet/queue-view.ts";
+export type { RequestController } from "./fleet/request-controller.ts";
+export type { PendingRequestFilters } from "./fleet/request-filters.ts";
+export type { RequestQueue, WatchRequestsOptions } from "./fleet/request-queue.ts";
+export type { ListPendingRequestsQuery, PendingRequests } from "./fleet/requests.ts";
+export type { ListWorkersQuery, Workers } from "./fleet/workers.ts";
 export type { CursorOptions, HeadersInput, RequestOptions } from "./options.ts";
 export { type Page, PagePromise } from "./pagination.ts";
 export type {
@@ -31,10 +45,23 @@ export type {
 } from "./resources/agents.ts";
 export type { ArtifactDownload, ArtifactPosition, DownloadOptions } from "./resources/artifact-download.ts";
 export type { Artifacts } from "./resources/artifacts.ts";
+export type {
+  EnvironmentBuilds,
+  Environments,
+  ListEnvironmentBuildsQuery,
+  ListEnvironmentsQuery,
+} from "./resources/environments.ts";
 export type { Models } from "./resources/models.ts";
 export type { PromptOptions, PromptResult } from "./resources/prompt.ts";
 export type { Repositories } from "./resources/repositories.ts";
 export type { CreateRunOptions, ListRunsQuery, Runs } from "./resources/runs.ts";
+export type {
+  EnvironmentSecrets,
+  ListSecretsQuery,
+  Secrets,
+  SecretVersionOptions,
+  TeamSecrets,
+} from "./resources/secrets.ts";
 export type { UsageResource } from "./resources/usage.ts";
 export type { WorkerTokens } from "./resources/worker-tokens.ts";
 export type { RunCheckpoint } from "./run-stream/cursor.ts";
@@ -57,6 +84,7 @@ export {
 } from "./run-stream/transcript.ts";
 export type { WaitOptions } from "./run-stream/wait.ts";
 export {
+  type ActiveEnvironmentBuild,
   type Agent,
   type AgentEnv,
   type AgentMode,
@@ -66,11 +94,21 @@ export {
   type ApiKeyInfo,
   type Artifact,
   type ArtifactUrl,
+  type Claim,
+  type ClaimToken,
   type CreateAgentParams,
+  type CreateClaimParams,
+  type CreateEnvironmentParams,
   type CreateRunParams,
   type CreateWorkerTokenParams,
   type CustomSubagent,
+  type DeregisterPoolParams,
+  type Environment,
+  type EnvironmentBuild,
+  type EnvironmentChange,
+  type EnvironmentDetails,
   type FinishedRun,
+  type FleetSummary,
   type GitBranch,
   type GitInfo,
   type ImageMimeType,
@@ -78,8 +116,11 @@ export {
   type McpServer,
   type Model,
   type ModelRef,
+  type PendingRequest,
+  type Pool,
   type Prompt,
   type PromptImage,
+  type RegisterPoolParams,
   type RepoConfig,
   type Repository,
   type Run,
@@ -87,10 +128,15 @@ export {
   type RunStatus,
   type RunSummary,
   type RunUsage,
+  type Secret,
+  type SecretScope,
+  type SetSecretParams,
   type TerminalRun,
   type TerminalRunStatus,
   type UnsuccessfulRun,
+  type UpdateEnvironmentParams,
   type Usage,
+  type Worker,
   type WorkerToken,
 } from "./types.ts";
 export { agentIdFrom } from "./uuid.ts";

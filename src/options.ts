@@ -54,6 +54,8 @@ export interface RequestOptions {
 /** {@link CursorOptions}, checked and completed. */
 export interface Settings {
   apiKey: () => string | Promise<string>;
+  /** The key, where it is no function's. */
+  fixedKey: string | undefined;
   auth: "bearer" | "basic";
   baseUrl: string;
   origin: string;
@@ -67,10 +69,44 @@ export interface Settings {
   random: () => number;
 }
 
+const optionNames: (keyof CursorOptions)[] = [
+  "apiKey",
+  "auth",
+  "baseUrl",
+  "fetch",
+  "headers",
+  "middleware",
+  "timeout",
+  "maxRetries",
+  "clock",
+  "random",
+];
+
+/** The names of {@link RequestOptions}. */
+export const requestOptionNames: (keyof RequestOptions)[] = ["signal", "timeout", "maxRetries", "headers"];
+
+/** Refuses a misspelt option where no compiler looks: ignored, it would be a surprise at the worst time. */
+export function checkNames(options: unknown, names: readonly string[]): void {
+  if (options === undefined || options === null) return;
+  if (typeof options !== "object")
+    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name))
+      throw new ArgumentError(name, `is no option here; there are ${names.join(", ")}`);
+  }
+}
+
+export function checkCallback(argument: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") {
+    throw new ArgumentError(argument, `expected a function, got ${describe(value)}`);
+  }
+}
+
 export function resolveOptions(options: CursorOptions): Settings {
   if (typeof options !== "object" || options === null) {
     throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
   }
+  checkNames(options, optionNames);
   const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
   const custom = options.fetch;
   if (custom !== undefined && typeof custom !== "function") {
@@ -82,20 +118,38 @@ export function resolveOptions(options: CursorOptions): Settings {
   // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
   // that what is installed after us is used.
   const fetchUrl: typeof globalThis.fetch = (...input) => (custom ?? globalThis.fetch)(...input);
+  const key = keySource(options.apiKey ?? environment("CURSOR_API_KEY"));
   return {
-    apiKey: keySource(options.apiKey ?? environment("CURSOR_API_KEY")),
+    apiKey: typeof key === "string" ? () => key : key,
+    fixedKey: typeof key === "string" ? key : undefined,
     auth: options.auth ?? "bearer",
-    baseUrl: base.href.replace(/\/+$/, ""),
+    // Not `href`: that keeps the mark of an empty query.
+    baseUrl: base.origin + base.pathname.replace(/\/$/, ""),
     origin: base.origin,
     fetch: fetchUrl,
     fetchUrl,
     headers: checkHeaders("headers", options.headers),
-    middleware: options.middleware ?? [],
+    middleware: checkMiddleware(options.middleware),
     timeout: checkTimeout("timeout", options.timeout),
     maxRetries: checkCount("maxRetries", options.maxRetries) ?? 2,
-    clock: options.clock ?? systemClock,
+    clock: checkClock(options.clock) ?? systemClock,
     random: options.random ?? Math.random,
   };
+}
+
+function checkMiddleware(middleware: Middleware[] = []): Middleware[] {
+  const isList =
+    Array.isArray(middleware) && middleware.every((entry) => typeof entry === "object" && entry !== null);
+  if (!isList) throw new ArgumentError("middleware", "expected a list of openapi-fetch middleware");
+  return middleware;
+}
+
+function checkClock(clock: Clock | undefined): Clock | undefined {
+  const names = ["now", "setTimeout", "clearTimeout"] as const;
+  if (clock !== undefined && !names.every((name) => typeof clock?.[name] === "function")) {
+    throw new ArgumentError("clock", `expected an object with ${names.join(", ")}`);
+  }
+  return clock;
 }
 
 /** The only reader of the environment: lazily, and where there is one. */
@@ -108,7 +162,7 @@ function environment(name: string): string | undefined {
   }
 }
 
-function keySource(key: CursorOptions["apiKey"]): Settings["apiKey"] {
+function keySource(key: CursorOptions["apiKey"]): string | (() => Promise<string>) {
   if (typeof key === "function") return async () => checkKey(await key());
   if (key === undefined) {
     throw new ArgumentError(
@@ -116,8 +170,7 @@ function keySource(key: CursorOptions["apiKey"]): Settings["apiKey"] {
       "is missing: pass `apiKey` or set the environment variable CURSOR_API_KEY",
     );
   }
-  const checked = checkKey(key);
-  return () => checked;
+  return checkKey(key);
 }
 
 function checkKey(key: unknown): string {
@@ -140,7 +193,7 @@ function checkBaseUrl(value: unknown): URL {
   if (typeof value !== "string")
     throw new ArgumentError("baseUrl", `expected a string, got ${describe(value)}`);
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url) throw new ArgumentError("baseUrl", "is not a URL");
+  if (!url) throw new ArgumentError("baseUrl", "is no URL such as https://api.cursor.com");
   if (url.username !== "" || url.password !== "") {
     throw new ArgumentError("baseUrl", "must not hold a user name or password: pass `apiKey`");
   }
@@ -166,13 +219,21 @@ export function checkHeaders(argument: string, headers: HeadersInput | undefined
   if (typeof headers !== "object" || headers === null) {
     throw new ArgumentError(argument, `expected an object, got ${describe(headers)}`);
   }
-  for (const [name, value] of Symbol.iterator in headers ? headers : Object.entries(headers)) {
+  for (const entry of Symbol.iterator in headers ? headers : Object.entries(headers)) {
+    if (typeof entry !== "object" || entry === null || !(Symbol.iterator in entry)) {
+      throw new ArgumentError(argument, `expected pairs, got ${describe(entry)}`);
+    }
+    const [name, value] = entry;
     if (value === undefined || value === null) continue;
-    if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
-      throw new ArgumentError(argument, `${JSON.stringify(name)} is no header name`);
+    if (typeof name !== "string" || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
+      // Not shown: a whole line with its value may have been given for a name.
+      throw new ArgumentError(argument, "has a name that is no header's");
     }
     if (typeof value !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
       throw new ArgumentError(`${argument}.${name}`, "can't be sent as a header value");
+    }
+    if (name.toLowerCase() === "authorization") {
+      throw new ArgumentError(`${argument}.${name}`, "is made from `apiKey`; see `auth` for its form");
     }
     flat[name.toLowerCase()] = value;
   }

@@ -1,6 +1,8 @@
 import type { components } from "../generated/openapi.ts";
 
 type Schemas = components["schemas"];
+/** A schema under a name of its own: an interface is shown by its name where an alias is shown by its origin. */
+type Of<Name extends keyof Schemas> = Schemas[Name];
 
 /** Names a run. Every {@link Run} is one. */
 export interface RunRef {
@@ -11,7 +13,7 @@ export interface RunRef {
 // ── What the server sends ────────────────────────────────────────────────────────────────────────────────────────
 
 /** A durable agent: one conversation and workspace, over many runs. */
-export type Agent = Schemas["Agent"];
+export interface Agent extends Of<"Agent"> {}
 /**
  * An agent as lists give it: its identity only; `agents.get()` loads the rest. Repositories have been seen here, too,
  * but nobody promises them.
@@ -20,40 +22,71 @@ export type AgentSummary = Omit<Schemas["AgentSummary"], "repos">;
 /** ACTIVE, IDLE or ARCHIVED: whether the agent's machine must stay up. It says nothing about a run. */
 export type AgentStatus = Schemas["AgentStatus"];
 /** Where an agent runs: in Cursor's cloud, on a pool, on a machine of yours. */
-export type AgentEnv = Schemas["AgentEnv"];
+export interface AgentEnv extends Of<"AgentEnv"> {}
 /** One prompt's execution on an agent. */
-export type Run = Schemas["Run"];
+export interface Run extends Of<"Run"> {}
 /** A run as lists give it: without `result`. */
-export type RunSummary = Schemas["RunSummary"];
+export interface RunSummary extends Of<"RunSummary"> {}
 /** CREATING, RUNNING, FINISHED, ERROR, CANCELLED, EXPIRED, or a value this version doesn't know yet. */
 export type RunStatus = Schemas["RunStatus"];
 /** The agent's pushed branches and pull requests: state of the agent, the same on all its runs. */
-export type GitInfo = Schemas["GitInfo"];
-export type GitBranch = Schemas["GitBranch"];
+export interface GitInfo extends Of<"GitInfo"> {}
+export interface GitBranch extends Of<"GitBranch"> {}
 /** Tokens used, in total and per run. */
-export type AgentUsage = Schemas["AgentUsage"];
-export type RunUsage = Schemas["RunUsage"];
-export type Usage = Schemas["Usage"];
+export interface AgentUsage extends Of<"AgentUsage"> {}
+export interface RunUsage extends Of<"RunUsage"> {}
+export interface Usage extends Of<"Usage"> {}
 /** A file an agent left for its user. */
-export type Artifact = Schemas["Artifact"];
+export interface Artifact extends Of<"Artifact"> {}
 /** A presigned URL, good for about 15 minutes. */
-export type ArtifactUrl = Schemas["ArtifactUrl"];
+export interface ArtifactUrl extends Of<"ArtifactUrl"> {}
 /** Who the key belongs to. */
-export type ApiKeyInfo = Schemas["ApiKeyInfo"];
-export type Model = Schemas["Model"];
-export type Repository = Schemas["Repository"];
+export interface ApiKeyInfo extends Of<"ApiKeyInfo"> {}
+export interface Model extends Of<"Model"> {}
+export interface Repository extends Of<"Repository"> {}
 /** A one-hour token with which a worker runs as a team member. */
-export type WorkerToken = Schemas["SubToken"];
+export interface WorkerToken extends Of<"SubToken"> {}
+
+/** A self-hosted worker that is connected. Times are Unix milliseconds. */
+export interface Worker extends Of<"Worker"> {}
+/** Connected and busy workers of the key's team and user; either part may be missing. */
+export interface FleetSummary extends Of<"FleetSummary"> {}
+/** A named group of workers; it stays registered with no worker connected. Times are Unix milliseconds. */
+export interface Pool extends Of<"Pool"> {}
+/**
+ * A request that waits for a worker of a pool: the one its label `pool` names, else `default`. With `claimedWorkerId`
+ * it is claimed by that worker, which is offline and has `wakeTimeoutMs` milliseconds left to come back.
+ */
+export interface PendingRequest extends Of<"PendingRequest"> {}
+/** A reservation of a request for one worker. `token` and `expiresAt` come with `sessionToken: true` (newer). */
+export interface Claim extends Of<"Claim"> {}
+/** A token, good for seven days, with which the worker of a claim connects (newer). */
+export interface ClaimToken extends Of<"ClaimToken"> {}
+
+/** A named cloud environment (newer). */
+export interface Environment extends Of<"Environment"> {}
+/** An environment with its configuration (newer). */
+export interface EnvironmentDetails extends Of<"EnvironmentDetails"> {}
+/** One change of an environment (newer). */
+export interface EnvironmentChange extends Of<"EnvironmentChange"> {}
+/** One build of an environment (newer). */
+export interface EnvironmentBuild extends Of<"EnvironmentBuild"> {}
+/** What agents of an environment start from (newer). */
+export interface ActiveEnvironmentBuild extends Of<"ActiveEnvironmentBuild"> {}
+/** A stored secret, without its value (newer). */
+export interface Secret extends Of<"Secret"> {}
+/** `team`, `user` or `environment` (newer). */
+export type SecretScope = Schemas["SecretScope"];
 
 // The payloads of a run stream's events; `RunEventData` says which is which.
-export type StatusEventData = Schemas["StatusEventData"];
-export type AssistantEventData = Schemas["AssistantEventData"];
-export type ThinkingEventData = Schemas["ThinkingEventData"];
-export type ToolCallEventData = Schemas["ToolCallEventData"];
-export type InteractionUpdate = Schemas["InteractionUpdate"];
+export interface StatusEventData extends Of<"StatusEventData"> {}
+export interface AssistantEventData extends Of<"AssistantEventData"> {}
+export interface ThinkingEventData extends Of<"ThinkingEventData"> {}
+export interface ToolCallEventData extends Of<"ToolCallEventData"> {}
+export interface InteractionUpdate extends Of<"InteractionUpdate"> {}
 export type HeartbeatEventData = Schemas["HeartbeatEventData"];
-export type ResultEventData = Schemas["ResultEventData"];
-export type ErrorEventData = Schemas["ErrorEventData"];
+export interface ResultEventData extends Of<"ResultEventData"> {}
+export interface ErrorEventData extends Of<"ErrorEventData"> {}
 export type DoneEventData = Schemas["DoneEventData"];
 
 /** The statuses after which a run changes no more. */
@@ -70,6 +103,11 @@ export type UnsuccessfulRun = Omit<Run, "status" | "result"> & {
 export type TerminalRun = FinishedRun | UnsuccessfulRun;
 
 // ── What we send ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** Optional fields may be undefined, too: they are left out. */
+type Given<Fields> = {
+  [Key in keyof Fields]: object extends Pick<Fields, Key> ? Fields[Key] | undefined : Fields[Key];
+};
 
 /** A field that must stay away beside another one. */
 type Without<Keys extends PropertyKey> = { [Key in Keys]?: undefined };
@@ -97,40 +135,75 @@ export type PromptInput = Schemas["PromptInput"];
 export type CreateAgentRequest = Schemas["CreateAgentRequest"];
 export type CreateRunRequest = Schemas["CreateRunRequest"];
 
-export type ModelRef = Schemas["ModelRef"];
-export type RepoConfig = Schemas["RepoConfig"];
+export interface ModelRef extends Of<"ModelRef"> {}
+export interface RepoConfig extends Of<"RepoConfig"> {}
 export type McpServer = Schemas["McpServer"];
-export type CustomSubagent = Schemas["CustomSubagent"];
+export interface CustomSubagent extends Of<"CustomSubagent"> {}
 /** `agent` changes code; `plan` explores and drafts a plan first. */
 export type AgentMode = Schemas["AgentMode"];
 
 /** Repositories can't be given beside a named cloud environment, which brings its own. */
 type Target =
   | {
-      env?: { type: "cloud"; name?: undefined } | { type: "pool" | "machine"; name?: string };
-      repos?: RepoConfig[];
+      env?:
+        | { type: "cloud"; name?: undefined }
+        | { type: "pool" | "machine"; name?: string | undefined }
+        | undefined;
+      repos?: RepoConfig[] | undefined;
     }
   | ({ env: { type: "cloud"; name: string } } & Without<"repos">);
 
 /** Secrets exclude an id of the caller's: the server accepts only one of them. */
 type Guard =
-  | ({ agentId?: string } & Without<"envVars">)
-  | ({ envVars?: Record<string, string> } & Without<"agentId">);
+  | ({ agentId?: string | undefined } & Without<"envVars">)
+  | ({ envVars?: Record<string, string> | undefined } & Without<"agentId">);
 
 /** What a new agent is made of; see Create An Agent. Only `prompt` is required. */
-export type CreateAgentParams = Omit<
-  CreateAgentRequest,
-  "prompt" | "env" | "repos" | "agentId" | "envVars"
-> & { prompt: string | Prompt } & Target &
+export type CreateAgentParams = Given<
+  Omit<CreateAgentRequest, "prompt" | "env" | "repos" | "agentId" | "envVars">
+> & {
+  prompt: string | Prompt;
+} & Target &
   Guard;
 
 /** A follow-up; see Create A Run. */
-export type CreateRunParams = Omit<CreateRunRequest, "prompt"> & { prompt: string | Prompt };
+export type CreateRunParams = Given<Omit<CreateRunRequest, "prompt">> & {
+  prompt: string | Prompt;
+};
 
 /** The team member a worker token is for: by e-mail address or by numeric id. */
 export type CreateWorkerTokenParams =
   | ({ forUserEmail: string } & Without<"forUserId">)
   | ({ forUserId: number } & Without<"forUserEmail">);
+
+/** A pool is tied to a repository by owner and name together; without them it takes any. The URL is for display. */
+type PoolRepository =
+  | { repoOwner: string; repoName: string; repoUrl?: string | undefined }
+  | Without<"repoOwner" | "repoName" | "repoUrl">;
+
+/** How long a claimed request waits for its offline worker, in whole seconds; the newer page renames the field. */
+type PoolTimeout =
+  | ({ offlineReconnectTimeoutSeconds?: number | undefined } & Without<"workerReadyTimeoutSeconds">)
+  | ({ workerReadyTimeoutSeconds?: number | undefined } & Without<"offlineReconnectTimeoutSeconds">);
+
+/** A pool to register; see Register A Pool. */
+export type RegisterPoolParams = { scope: "user" | "team"; poolName: string } & PoolRepository & PoolTimeout;
+
+/** A pool to deregister, by the wire's names; see Deregister A Pool. */
+export type DeregisterPoolParams = { scope: "user" | "team"; pool_name: string } & (
+  | { repo_owner: string; repo_name: string }
+  | Without<"repo_owner" | "repo_name">
+);
+
+/** What to claim, and for which worker; see Claim A Pending Request. `sessionToken` is newer. */
+export type CreateClaimParams = Given<Schemas["ClaimRequest"]>;
+
+/** An environment to create (newer). */
+export interface CreateEnvironmentParams extends Of<"CreateEnvironmentRequest"> {}
+/** What to change of an environment (newer). */
+export type UpdateEnvironmentParams = Given<Schemas["UpdateEnvironmentRequest"]>;
+/** Value and reach of a secret (newer). */
+export type SetSecretParams = Given<Schemas["PutSecretRequest"]>;
 
 const terminal: ReadonlySet<string> = new Set(["FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);
 

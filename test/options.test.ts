@@ -229,3 +229,16 @@ it("the caller's options object is left as it is", async () => {
   expect(error.message).toContain("unexpected request");
   expect(options).toEqual({ apiKey: key, headers: { "X-A": "1" }, fetch: options.fetch });
 });
+
+it.each(["baseURL", "apikey", "maxRetry"])(
+  "a misspelt option (%s) is named, with the ones there are",
+  (name) => {
+    expect(() => new Cursor({ apiKey: key, [name]: "x" })).toThrow(
+      expect.objectContaining({
+        kind: "argument",
+        argument: name,
+        message: expect.stringContaining("baseUrl"),
+      }),
+    );
+  },
+);

@@ -53,8 +53,8 @@ const outcomes: Record<string, (run: SnippetRun, emulator: CursorEmulator) => un
     expect(emulator.runs(emulator.agents[0]?.id as string)).toHaveLength(1);
   },
   "Artifacts, pages, usage 1": async ({ output }) => {
-    expect(output).toMatch(/^bc-\S+ .+\n1 undefined\nartifacts\/notes\.md \d+\n\d+\n$/);
-    expect(await readFile("notes.md", "utf8")).toMatch(/^# Notes/);
+    expect(output).toMatch(/^bc-\S+ .+\nartifacts\/notes\.md \d+\n1 0 0\n# Notes\n[\s\S]*\n \d+\n$/);
+    expect(await readFile("out/notes.md", "utf8")).toMatch(/^# Notes/);
   },
   "Testing with the emulator 1": () => {},
   "Testing with the emulator 2": ({ output }) => expect(output).toBe("Fixed.\n"),

@@ -1,5 +1,6 @@
 import type { Call, Core, Route } from "./core-context.ts";
 import { json } from "./exchange.ts";
+import type { Requester } from "./fleet/fleet-records.ts";
 import type { Caller } from "./keys.ts";
 import { invalid, refusal } from "./refusal.ts";
 import { type CreateAgentBody, createAgentBody, emptyBody, emptyQuery, listAgentsQuery } from "./schemas.ts";
@@ -27,13 +28,22 @@ export function knowsModel(core: Core, id: string): boolean {
   return core.options.models.some((model) => model.id === id || model.aliases?.includes(id) === true);
 }
 
-function checkCreate(core: Core, body: CreateAgentBody): void {
+function checkPool(core: Core, owner: string, body: CreateAgentBody): void {
+  if (body.env?.type !== "pool") return;
+  const { name = "default" } = body.env;
+  const pools = core.fleet.pools.named(owner, name);
+  if (pools.length === 0) throw invalid(`Pool '${name}' does not exist`);
+  const isForAnyRepo = name !== "default" && pools.some((pool) => pool.repo === undefined);
+  if ((body.repos?.length ?? 0) > 1 && !isForAnyRepo) {
+    throw invalid("Only an any-repo named pool takes more than one repository");
+  }
+}
+
+function checkCreate(core: Core, owner: string, body: CreateAgentBody): void {
   if (body.model !== undefined && !knowsModel(core, body.model.id)) {
     throw refusal(400, "invalid_model", `Model '${body.model.id}' is not available or invalid`);
   }
-  if (body.env?.type === "pool" && !core.options.pools.includes(body.env.name ?? "default")) {
-    throw invalid(`Pool '${body.env.name ?? "default"}' does not exist`);
-  }
+  checkPool(core, owner, body);
   if (body.agentId !== undefined && core.store.agents.has(body.agentId)) {
     throw refusal(409, "agent_id_conflict", "An agent with this agentId already exists.");
   }
@@ -44,12 +54,14 @@ export function addAgent(
   core: Core,
   body: CreateAgentBody,
   owner: string,
+  requester: Requester = { userId: 42 },
 ): { agent: AgentRecord; run: RunRecord } {
   const { store } = core;
   const now = store.now();
   const agent: AgentRecord = {
     id: body.agentId ?? `bc-${store.ids.uuid()}`,
     owner,
+    requester,
     order: store.nextOrder(),
     name: body.name ?? body.prompt.text.replace(/\s+/g, " ").trim().slice(0, 100),
     env: (body.env ?? { type: "cloud" }) as AgentEnv,
@@ -73,14 +85,23 @@ export function addAgent(
   return { agent, run };
 }
 
+function requesterOf({ info, serviceAccountId }: Caller): Requester {
+  const { userId = 0, userEmail } = info;
+  return {
+    userId,
+    ...(userEmail === undefined ? {} : { userEmail }),
+    ...(serviceAccountId === undefined ? {} : { serviceAccountId }),
+  };
+}
+
 async function createAgent({ core, body, caller, query }: Call) {
   validate(emptyQuery, query);
   if (typeof body === "object" && body !== null && "metadata" in body) {
     throw refusal(403, "feature_unavailable", "API v1 agent metadata is not enabled.");
   }
   const input = validate(createAgentBody, body);
-  checkCreate(core, input);
-  const { agent, run } = addAgent(core, input, caller.owner);
+  checkCreate(core, caller.owner, input);
+  const { agent, run } = addAgent(core, input, caller.owner, requesterOf(caller));
   // Written down on arrival: the wait comes after the work, and the answer tells the state of then.
   const answer = json(201, { agent: toAgent(agent, core.options), run: toRun(agent, run) });
   await core.sleep(core.options.createDelayMs);
@@ -122,6 +143,8 @@ function getAgent(call: Call) {
 function deleteAgent(call: Call) {
   validate(emptyQuery, call.query);
   const agent = agentOf(call);
+  const request = call.core.fleet.request(agent.id);
+  if (request !== undefined) call.core.fleet.remove(request);
   call.core.store.deleteAgent(agent);
   return json(200, { id: agent.id });
 }
@@ -133,6 +156,9 @@ function setArchived(archived: boolean) {
     const agent = agentOf(call);
     if (agent.archived !== archived) agent.updatedAt = call.core.store.now();
     agent.archived = archived;
+    const request = call.core.fleet.request(agent.id);
+    // The claims of an archived agent end.
+    if (archived && request !== undefined) call.core.fleet.retire(request);
     return json(200, { id: agent.id });
   };
 }

@@ -1,5 +1,8 @@
+import type { EnvironmentStore } from "./environments/environment-store.ts";
+import type { SecretStore } from "./environments/secret-store.ts";
 import type { Answer, IncomingRequest } from "./exchange.ts";
 import type { Faults } from "./faults.ts";
+import type { Fleet } from "./fleet/fleet.ts";
 import type { Gates } from "./gates.ts";
 import type { Caller } from "./keys.ts";
 import type { Limits } from "./limits.ts";
@@ -15,6 +18,9 @@ export interface Core {
   readonly faults: Faults;
   readonly scripts: ScriptBook;
   readonly limits: Limits;
+  readonly fleet: Fleet;
+  readonly environments: EnvironmentStore;
+  readonly secrets: SecretStore;
   /** Lets time pass on the emulator's clock; at once if there is none to pass. */
   sleep(ms: number): Promise<void>;
 }
@@ -34,7 +40,7 @@ export interface Call {
 
 /** One operation of the API. @internal */
 export interface Route {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Template as in openapi.yaml, e.g. `/v1/agents/{id}`. */
   readonly path: string;
   readonly operationId: string;

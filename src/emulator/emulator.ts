@@ -1,9 +1,14 @@
 import { addAgent } from "./agent-routes.ts";
 import { toBytes } from "./body-source.ts";
 import type { Core } from "./core-context.ts";
+import { EnvironmentControls, SecretControls } from "./environments/environment-controls.ts";
+import { EnvironmentStore } from "./environments/environment-store.ts";
+import { SecretStore } from "./environments/secret-store.ts";
 import type { IncomingRequest, Outcome } from "./exchange.ts";
 import { Faults } from "./faults.ts";
 import { createFetch } from "./fetch-mount.ts";
+import { Fleet } from "./fleet/fleet.ts";
+import { FleetControls } from "./fleet/fleet-controls.ts";
 import { Gates } from "./gates.ts";
 import { Limits } from "./limits.ts";
 import { createHandlers, type MswRequestHandler } from "./msw-handlers.ts";
@@ -34,13 +39,24 @@ export interface EmulatorRoute {
  * @example
  * const emulator = new CursorEmulator();
  * emulator.script("readme", (run) => run.text("Hel").cut().text("lo").finish());
- * const cursor = new Cursor({ apiKey: "test", fetch: emulator.fetch });
+ * const cursor = new Cursor({ apiKey: "test", baseUrl: emulator.baseUrl, fetch: emulator.fetch });
  */
 export class CursorEmulator {
   /** Answers requests to the API and to the artifact storage in memory; other hosts do not exist. */
   readonly fetch: typeof globalThis.fetch;
   /** Trouble on demand. */
-  readonly faults = new Faults();
+  readonly faults = new Faults(routes.map(({ operationId }) => operationId));
+  /** Workers, pools and their queue. */
+  readonly fleet = new FleetControls(() => ({
+    fleet: this.#core.fleet,
+    ids: this.#core.store.ids,
+    members: this.#options.members,
+    now: () => this.#core.store.now(),
+  }));
+  /** Builds of environments. */
+  readonly environments = new EnvironmentControls(() => this.#core.environments);
+  /** Stored secrets. */
+  readonly secrets = new SecretControls(() => this.#core);
   readonly #options: ResolvedOptions;
   readonly #gates = new Gates();
   readonly #scripts = new ScriptBook();
@@ -99,6 +115,11 @@ export class CursorEmulator {
 
   /** What runs with such a prompt do; the newest script that matches wins. Prompts without one get a believable default. */
   script(match: PromptMatch, build: ScriptBuilder): this {
+    const isMatch = typeof match === "string" || typeof match === "function" || match instanceof RegExp;
+    if (!isMatch) throw new TypeError("CursorEmulator: script(match, …) takes a text, a pattern or a test");
+    if (typeof build !== "function") {
+      throw new TypeError("CursorEmulator: script(…, build) takes a function that writes the script");
+    }
     this.#scripts.add(match, build);
     return this;
   }
@@ -135,8 +156,9 @@ export class CursorEmulator {
     this.#run(runId).streamExpired = true;
   }
 
-  /** Forgets agents, requests, scripts, faults, gates and limits; open streams end. */
+  /** Forgets agents, the fleet, environments, secrets, requests, scripts, faults, gates and limits; open streams end. */
   reset(): void {
+    this.#core.fleet.close();
     for (const agent of [...this.#core.store.agents.values()]) this.#core.store.deleteAgent(agent);
     this.#requests.length = 0;
     this.#scripts.clear();
@@ -151,13 +173,17 @@ export class CursorEmulator {
 
   #createCore(): Core {
     const { clock } = this.#options;
+    const store = new Store(clock);
     return {
       options: this.#options,
-      store: new Store(clock),
+      store,
       gates: this.#gates,
       faults: this.faults,
       scripts: this.#scripts,
       limits: this.#limits,
+      fleet: new Fleet(clock, { pools: this.#options.pools, repoUrls: this.#options.fleet.repoUrls }),
+      environments: new EnvironmentStore(store),
+      secrets: new SecretStore(store),
       sleep: (ms) => (ms > 0 ? new Promise((resolve) => clock.setTimeout(resolve, ms)) : Promise.resolve()),
     };
   }

@@ -1,7 +1,12 @@
+import type { operations } from "../../generated/openapi.ts";
 import type { RecordedRequest } from "./recorder.ts";
 
 /** Which requests a fault is for: an operationId (`getArtifactBytes` is the storage), `"*"` for all, or a test. */
-export type FaultTarget = string | ((request: RecordedRequest) => boolean);
+export type FaultTarget =
+  | keyof operations
+  | "getArtifactBytes"
+  | "*"
+  | ((request: RecordedRequest) => boolean);
 
 /** @internal */
 export type Fault =
@@ -69,6 +74,7 @@ interface Planned {
  * emulator.faults.dropAnswer("createAgent").cut("streamRun", { afterEvents: 3 });
  */
 export class Faults {
+  readonly #operations: readonly string[];
   #planned: Planned[] = [];
   #blindPositions = 0;
   #refusedPositions = 0;
@@ -156,7 +162,18 @@ export class Faults {
     return found.fault as Extract<Fault, { kind: Kind }>;
   }
 
+  /** @internal */
+  constructor(operationIds: readonly string[]) {
+    this.#operations = [...operationIds, "getArtifactBytes", "*"];
+  }
+
   #plan(target: FaultTarget, fault: Fault, options: FaultTimes): this {
+    // A fault that never strikes would let a test pass that tests nothing.
+    if (typeof target !== "function" && !this.#operations.includes(target)) {
+      throw new TypeError(
+        `CursorEmulator: there is no operation "${target}"; there are ${this.#operations.join(", ")}`,
+      );
+    }
     this.#planned.push({ target, fault, left: options.times ?? 1 });
     return this;
   }

@@ -88,7 +88,7 @@ export async function fetchOnce(
 ): Promise<{ answer: Answer; url: string }> {
   const url = new URL(request.url);
   const place = locate(url, options);
-  if (place === undefined) throw unknownHost(url.hostname);
+  if (place === undefined) throw unknownHost(url.hostname, [options.origin, options.artifactsOrigin]);
   const outcome = await unlessAborted(
     signal,
     handle({

@@ -1,6 +1,8 @@
+import { toBytes } from "./body-source.ts";
 import { type HeaderEntries, headerOf } from "./exchange.ts";
 import type { EmulatorKey } from "./options.ts";
 import { flatRefusal, refusal } from "./refusal.ts";
+import { fingerprint } from "./store.ts";
 import type { ApiKeyInfo } from "./types.ts";
 
 /** Who asks. @internal */
@@ -9,6 +11,12 @@ export interface Caller {
   kind: "user" | "service-account";
   owner: string;
   info: ApiKeyInfo;
+  /** Of service account keys. */
+  serviceAccountId?: string;
+  /** In the team. */
+  role: "admin" | "member" | "none";
+  /** The only repositories the key is for. */
+  repositories?: readonly string[];
 }
 
 function readKey(headers: HeaderEntries): string | undefined {
@@ -63,5 +71,15 @@ export function authenticate(headers: HeaderEntries, keys: readonly EmulatorKey[
       "Cloud Agents require a paid plan. Please upgrade your plan to continue.",
     );
   }
-  return { key: key.key, kind: key.kind ?? "user", owner: key.owner ?? "owner", info: infoOf(key) };
+  const kind = key.kind ?? "user";
+  const serviceAccountId = key.serviceAccountId ?? `sa_${fingerprint(toBytes(key.key)).slice(0, 6)}`;
+  return {
+    key: key.key,
+    kind,
+    owner: key.owner ?? "owner",
+    info: infoOf(key),
+    role: key.role ?? "member",
+    ...(kind === "service-account" ? { serviceAccountId } : {}),
+    ...(key.repositories === undefined ? {} : { repositories: key.repositories }),
+  };
 }

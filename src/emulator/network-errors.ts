@@ -8,11 +8,15 @@ export function connectionReset(): TypeError {
   return new TypeError("fetch failed", { cause });
 }
 
-/** What fetch rejects with for a host that does not exist. */
-export function unknownHost(hostname: string): TypeError {
+/** What fetch rejects with for a host that does not exist, and, for the person who reads it, the hosts that do. */
+export function unknownHost(hostname: string, known: readonly string[]): TypeError {
   const more = { errno: -3008, syscall: "getaddrinfo", hostname };
   return new TypeError("fetch failed", {
-    cause: withCode(`getaddrinfo ENOTFOUND ${hostname}`, "ENOTFOUND", more),
+    cause: withCode(
+      `getaddrinfo ENOTFOUND ${hostname} (the emulator answers for ${known.join(" and ")})`,
+      "ENOTFOUND",
+      more,
+    ),
   });
 }
 

@@ -16,6 +16,12 @@ export interface EmulatorKey {
   revoked?: boolean;
   /** Agents of another owner are 404. @default one owner for all keys */
   owner?: string;
+  /** Keys of one service account share its four watch streams. @default one account for each key */
+  serviceAccountId?: string;
+  /** URLs of the only repositories the key is for: it sees no request, environment or secret of others. @default all */
+  repositories?: readonly string[];
+  /** Role in the team; `none`: the key works in no team. @default "member" */
+  role?: "admin" | "member" | "none";
   /** Changes to what API Key Info says. */
   info?: Partial<ApiKeyInfo>;
 }
@@ -34,6 +40,28 @@ export interface EmulatorRateLimit {
 export interface EmulatorMember {
   userId: number;
   email: string;
+}
+
+/** Behaviour of the workers' endpoints. */
+export interface EmulatorFleetOptions {
+  /** A quiet watch says so at this interval; `Infinity` for never. @default 20000 */
+  heartbeatMs?: number;
+  /** Life of a watch's cursors, counted from the list that issued the first. @default 300000 */
+  cursorLifetimeMs?: number;
+  /** Watches a service account may have open; one more is 429. @default 4 */
+  maxStreams?: number;
+  /** Pending requests have the undocumented `repoUrls`, as in production. @default false */
+  repoUrls?: boolean;
+}
+
+/** Behaviour of the secrets' endpoints. */
+export interface EmulatorSecretsOptions {
+  /** Others than team admins get 403 `team_admin_required` for changes of the team's. @default false */
+  adminsOnly?: boolean;
+  /** Secrets a team or an environment can have. @default 1000 */
+  limit?: number;
+  /** A new secret is answered without `id` and `createdAt`, as when it can't be read yet. @default false */
+  lateIds?: boolean;
 }
 
 /** Behaviour of a {@link CursorEmulator}. All times are milliseconds of its clock. */
@@ -82,21 +110,61 @@ export interface EmulatorOptions {
   repositories?: readonly string[];
   /** List Repositories allows 1 request a minute and 30 an hour per key. @default true */
   repositoriesLimit?: boolean;
-  /** Pool names that exist; others are 400. @default ["default", "sandbox", "gpu"] */
+  /** Pools that are registered from the start, for any repository; unknown ones are 400. @default ["default", "sandbox", "gpu"] */
   pools?: readonly string[];
   /** @default developer@example.com (42) and alice@company.com (43) */
   members?: readonly EmulatorMember[];
+  fleet?: EmulatorFleetOptions;
+  secrets?: EmulatorSecretsOptions;
+  /** Pages of environments and of secrets are half as long as was asked for, which they may be. @default false */
+  shortPages?: boolean;
   /** @default none */
   rateLimit?: EmulatorRateLimit;
   /** Told of each exchange when its body is over: to check all of them against a contract. */
   onExchange?(exchange: ExchangeRecord): void;
 }
 
+/** Listed so that a misspelt option is an error where no compiler looks. */
+const optionNames: Record<keyof EmulatorOptions, true> = {
+  clock: true,
+  baseUrl: true,
+  artifactsOrigin: true,
+  keys: true,
+  retentionSeconds: true,
+  heartbeat: true,
+  urlLifetimeSeconds: true,
+  busyWindowMs: true,
+  createDelayMs: true,
+  startDelayMs: true,
+  pace: true,
+  interactionUpdates: true,
+  streamNotReady: true,
+  artifactDelayMs: true,
+  usage: true,
+  schemelessRepoUrls: true,
+  models: true,
+  repositories: true,
+  repositoriesLimit: true,
+  pools: true,
+  members: true,
+  fleet: true,
+  secrets: true,
+  shortPages: true,
+  rateLimit: true,
+  onExchange: true,
+};
+
 /** {@link EmulatorOptions} with the defaults filled in. @internal */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 /** @internal */
 export function resolveOptions(options: EmulatorOptions) {
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(optionNames, name)) {
+      const names = Object.keys(optionNames).join(", ");
+      throw new TypeError(`CursorEmulator: "${name}" is no option; there are ${names}`);
+    }
+  }
   const notReady = options.streamNotReady ?? false;
   const baseUrl = new URL(options.baseUrl ?? "https://api.cursor.com");
   return {
@@ -127,6 +195,18 @@ export function resolveOptions(options: EmulatorOptions) {
       { userId: 42, email: "developer@example.com" },
       { userId: 43, email: "alice@company.com" },
     ],
+    fleet: {
+      heartbeatMs: options.fleet?.heartbeatMs ?? 20_000,
+      cursorLifetimeMs: options.fleet?.cursorLifetimeMs ?? 300_000,
+      maxStreams: options.fleet?.maxStreams ?? 4,
+      repoUrls: options.fleet?.repoUrls ?? false,
+    },
+    secrets: {
+      adminsOnly: options.secrets?.adminsOnly ?? false,
+      limit: options.secrets?.limit ?? 1000,
+      lateIds: options.secrets?.lateIds ?? false,
+    },
+    shortPages: options.shortPages ?? false,
     rateLimit: options.rateLimit,
     onExchange: options.onExchange,
   };

@@ -20,6 +20,11 @@ export function flatRefusal(status: number, message: string, headers: HeaderEntr
   return new Refusal(json(status, { code: "error", message }, headers), message);
 }
 
+/** The form of the fleet's endpoints: `{ error: "<Title>: <text>" }`. */
+export function textRefusal(status: number, title: string, text: string): Refusal {
+  return new Refusal(json(status, { error: `${title}: ${text}` }), text);
+}
+
 /** 400 `validation_error`. */
 export function invalid(message: string): Refusal {
   return refusal(400, "validation_error", message);

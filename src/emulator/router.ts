@@ -2,10 +2,26 @@ import { accountRoutes } from "./account-routes.ts";
 import { agentRoutes } from "./agent-routes.ts";
 import { artifactRoutes } from "./artifact-routes.ts";
 import type { Route } from "./core-context.ts";
+import { environmentRoutes } from "./environments/environment-routes.ts";
+import { secretRoutes } from "./environments/secret-routes.ts";
+import { claimRoutes } from "./fleet/claim-routes.ts";
+import { queueRoutes } from "./fleet/queue-routes.ts";
+import { workerByIdRoutes, workerRoutes } from "./fleet/worker-routes.ts";
 import { runRoutes } from "./run-routes.ts";
 
 /** Every operation of the API that is emulated. */
-export const routes: readonly Route[] = [...agentRoutes, ...runRoutes, ...accountRoutes, ...artifactRoutes];
+export const routes: readonly Route[] = [
+  ...agentRoutes,
+  ...runRoutes,
+  ...accountRoutes,
+  ...artifactRoutes,
+  ...workerRoutes,
+  ...queueRoutes,
+  ...claimRoutes,
+  ...workerByIdRoutes,
+  ...environmentRoutes,
+  ...secretRoutes,
+];
 
 function decodeSegment(segment: string): string {
   try {

@@ -16,6 +16,8 @@ export interface RunPlayerInit {
   agent: AgentRecord;
   run: RunRecord;
   script: RunScript;
+  /** Nothing begins before this gate is open. */
+  gate?: string;
 }
 
 const spoken = new Set(["thinking", "text", "tool", "event", "raw", "recorded", "end"]);
@@ -42,7 +44,9 @@ export class RunPlayer {
   }
 
   async play(): Promise<void> {
-    const { options } = this.#init;
+    const { options, gate } = this.#init;
+    if (gate !== undefined) await this.#hold(gate);
+    if (this.#stopped) return;
     await this.#sleep(options.startDelayMs);
     if (this.#stopped) return;
     const recorded = this.#init.run.leadRecorded;
@@ -56,10 +60,10 @@ export class RunPlayer {
     }
   }
 
-  /** Ends the run from outside, by Cancel A Run. */
-  cancel(): void {
+  /** Ends the run from outside. */
+  endAs(status: "CANCELLED" | "ERROR" | "EXPIRED"): void {
     this.stop();
-    this.#end("CANCELLED", {});
+    this.#end(status, {});
   }
 
   #begin(): void {

@@ -64,9 +64,11 @@ function getRun(call: Call) {
 function cancelRun(call: Call) {
   validate(emptyQuery, call.query);
   validate(emptyBody, call.body ?? {});
-  const { run } = runOf(call);
+  const { agent, run } = runOf(call);
   if (isTerminal(run.status)) throw refusal(409, "run_not_cancellable", "Run is already finished");
-  run.player?.cancel();
+  run.player?.endAs("CANCELLED");
+  const request = call.core.fleet.request(agent.id);
+  if (request !== undefined) call.core.fleet.withdraw(request, "idle");
   return json(200, { id: run.id });
 }
 

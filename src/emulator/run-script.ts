@@ -98,11 +98,13 @@ export class RunScript {
 
   /** A piece of thinking: a `thinking` frame and its `thinking-delta` twin. */
   thinking(text: string): this {
+    checkText("thinking", text);
     return this.#add({ kind: "thinking", text });
   }
 
   /** A piece of the reply: an `assistant` frame and its `text-delta` twin. */
   text(delta: string): this {
+    checkText("text", delta);
     return this.#add({ kind: "text", text: delta });
   }
 
@@ -160,6 +162,10 @@ export class RunScript {
 
   /** Writes a file; `path` as List Artifacts will show it. */
   artifact(path: string, bytes: Uint8Array | string, contentType?: string): this {
+    checkText("artifact", path);
+    if (!path.startsWith("artifacts/")) {
+      throw new TypeError(`RunScript: artifact() takes a path that starts with "artifacts/", not "${path}"`);
+    }
     const content = typeof bytes === "string" ? toBytes(bytes) : bytes;
     return this.#add({
       kind: "artifact",
@@ -205,6 +211,9 @@ export class RunScript {
    */
   replay(recording: string | Uint8Array): this {
     const parsed = parseRecording(recording);
+    if (!parsed.frames.some(({ name }) => name !== "message")) {
+      throw new TypeError("RunScript: replay() takes the body of a run's stream; this has no event of one");
+    }
     if (parsed.outcome === undefined && parsed.refused) {
       this.preludes.push(typeof recording === "string" ? toBytes(recording) : recording);
       return this;
@@ -236,4 +245,9 @@ export class RunScript {
     this.steps.push(step);
     return this;
   }
+}
+
+function checkText(step: string, text: unknown): void {
+  if (typeof text !== "string")
+    throw new TypeError(`RunScript: ${step}() takes a string, not ${typeof text}`);
 }

@@ -4,7 +4,7 @@ const megabyte = 1024 * 1024;
 const bytesOf = (text: string) => new TextEncoder().encode(text).length;
 
 /** Refuses with a message of its own; zod's mini build has no texts. */
-function rule<T>(test: (value: T) => boolean, message: string) {
+export function rule<T>(test: (value: T) => boolean, message: string) {
   return z.refine<T>(test, message);
 }
 
@@ -14,7 +14,8 @@ const isHttpUrl = (text: string) => {
 };
 const isUnique = (names: string[]) => new Set(names).size === names.length;
 
-const text = z.string().check(z.minLength(1));
+/** A text that is not empty. */
+export const text = z.string().check(z.minLength(1));
 
 const image = z
   .strictObject({
@@ -196,7 +197,8 @@ export const createSubTokenBody = z
 /** Body of the operations that take none. */
 export const emptyBody = z.strictObject({});
 
-const limit = z.string().check(
+/** Page size in a query, 1 to 100. */
+export const limit = z.string().check(
   rule((value) => /^\d+$/.test(value) && Number(value) >= 1, "limit must be at least 1"),
   rule((value) => !(Number(value) > 100), "limit must be at most 100"),
 );

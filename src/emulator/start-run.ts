@@ -1,4 +1,5 @@
 import type { Core } from "./core-context.ts";
+import { awaitWorker, isSelfHosted, workerGate } from "./fleet/await-worker.ts";
 import { RunLog } from "./run-log.ts";
 import { RunPlayer } from "./run-player.ts";
 import type { ScriptStep } from "./run-script.ts";
@@ -16,7 +17,7 @@ function recordedRunId(steps: readonly ScriptStep[]): string | undefined {
   return undefined;
 }
 
-/** Puts a new run on an agent and lets it play. The state it is in right after is CREATING. @internal */
+/** Puts a new run on an agent and lets it play, once it has a worker if it needs one. The state it is in right after is CREATING. @internal */
 export function startRun(
   core: Core,
   agent: AgentRecord,
@@ -57,7 +58,9 @@ export function startRun(
   };
   agent.runs.push(run);
   agent.updatedAt = now;
-  run.player = new RunPlayer({ store, options, gates, agent, run, script });
+  const gate = isSelfHosted(agent) ? { gate: workerGate(run) } : {};
+  run.player = new RunPlayer({ store, options, gates, agent, run, script, ...gate });
   void run.player.play();
+  if (isSelfHosted(agent)) awaitWorker(core, agent, run);
   return run;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import type { Requester } from "./fleet/fleet-records.ts";
 import { Ids } from "./ids.ts";
 import type { RunLog } from "./run-log.ts";
 import type { RunPlayer } from "./run-player.ts";
@@ -44,6 +45,8 @@ export interface RunRecord {
 export interface AgentRecord {
   id: string;
   owner: string;
+  /** Who asked for it, as its pool request says. */
+  requester: Requester;
   /** Rising with creation: the order of agents with the same time. */
   order: number;
   name: string;

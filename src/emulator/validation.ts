@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { invalid } from "./refusal.ts";
+import { invalid, type Refusal } from "./refusal.ts";
 
 type Issue = z.core.$ZodIssue;
 
@@ -36,13 +36,14 @@ function describe(issue: Issue, root: unknown): string {
 /**
  * The value, if the schema takes it.
  *
- * @throws Refusal 400 `validation_error` naming everything that is wrong.
+ * @throws Refusal 400 naming everything that is wrong: `validation_error`, or what `refuse` makes of the message.
  */
 export function validate<Schema extends z.core.$ZodType>(
   schema: Schema,
   value: unknown,
+  refuse: (message: string) => Refusal = invalid,
 ): z.core.output<Schema> {
   const result = (schema as unknown as z.ZodMiniType).safeParse(value);
   if (result.success) return result.data as z.core.output<Schema>;
-  throw invalid(result.error.issues.map((issue) => describe(issue, value)).join("; "));
+  throw refuse(result.error.issues.map((issue) => describe(issue, value)).join("; "));
 }

@@ -1,6 +1,6 @@
 import type { paths } from "../../generated/openapi.ts";
 
-type Method = "get" | "post" | "delete";
+type Method = "get" | "post" | "put" | "patch" | "delete";
 type Of<Path extends keyof paths, Verb extends Method> = NonNullable<paths[Path][Verb]>;
 type PathsWith<Verb extends Method> = {
   [Path in keyof paths]: paths[Path] extends { [Key in Verb]: { responses: unknown } } ? Path : never;
@@ -10,7 +10,9 @@ type JsonContent<Body> = { content: { "application/json": Body } };
 type Success<Operation> = Operation extends { responses: infer Responses }
   ? Responses extends { 200: JsonContent<infer Body> } | { 201: JsonContent<infer Body> }
     ? Body
-    : never
+    : Responses extends { 204: unknown }
+      ? undefined
+      : never
   : never;
 
 type ParametersOf<Operation> = Operation extends { parameters: infer All } ? All : never;
@@ -51,5 +53,7 @@ type Call<Verb extends Method> = <Path extends PathsWith<Verb>>(
 export interface ApiClient {
   GET: Call<"get">;
   POST: Call<"post">;
+  PUT: Call<"put">;
+  PATCH: Call<"patch">;
   DELETE: Call<"delete">;
 }

@@ -7,7 +7,8 @@ import { ArgumentError, describe } from "../errors.ts";
  */
 export function segment(argument: string, value: unknown): string {
   if (typeof value !== "string") {
-    throw new ArgumentError(argument, `expected a non-empty string, got ${describe(value)}`);
+    const hint = typeof (value as { id?: unknown } | undefined)?.id === "string" ? ": pass its `id`" : "";
+    throw new ArgumentError(argument, `expected a non-empty string, got ${describe(value)}${hint}`);
   }
   if (value.trim() === "") throw new ArgumentError(argument, "must not be empty");
   if (value === "." || value === "..")

@@ -1,62 +1,130 @@
 const placeholder = "[redacted]";
 
-/** How deep and how wide an error is searched for a secret: enough for every fetch we know, and bounded. */
-const searchDepth = 5;
-const searchNodes = 500;
+/** How much of an error is searched for a secret: enough for every fetch we know, and bounded. */
+const searchNodes = 2_000;
+const longestCauseChain = 10;
+/** A shorter secret would blank half of every sentence. */
+const shortestSecret = 4;
 
 /** Replaces our own secrets, in every form they travel in, by a placeholder. */
 export class Redactor {
-  #secrets: string[] = [];
+  #parent: Redactor | undefined;
+  #keeps: number;
+  /** Each with its forms, which are made when something has failed. */
+  #secrets = new Map<string, string[] | undefined>();
 
-  /** Adds a secret; the last few are kept, since a key function may return a new one each time. */
-  add(secret: string): void {
-    if (secret.length < 4) return;
-    const forms = [secret, base64(`${secret}:`)];
-    if (this.#secrets.includes(secret)) return;
-    this.#secrets = [...forms, ...this.#secrets].slice(0, 16);
+  /**
+   * @param keeps How many secrets are kept: the latest ones
+   * @param parent Whose secrets are replaced, too
+   */
+  constructor(keeps: number, parent?: Redactor) {
+    this.#keeps = keeps;
+    this.#parent = parent;
   }
 
-  text(text: string): string {
-    for (const secret of this.#secrets)
-      if (text.includes(secret)) text = text.replaceAll(secret, placeholder);
-    return text;
+  add(secret: string): void {
+    if (secret.length < shortestSecret || this.#secrets.has(secret)) return;
+    this.#secrets.set(secret, undefined);
+    for (const oldest of this.#secrets.keys()) {
+      if (this.#secrets.size <= this.#keeps) break;
+      this.#secrets.delete(oldest);
+    }
+  }
+
+  /** @param shortest Shorter secrets stay: for texts that programs compare */
+  text(text: string, shortest = shortestSecret): string {
+    for (const form of this.#forms(shortest)) {
+      if (text.includes(form)) text = text.replaceAll(form, placeholder);
+    }
+    return this.#parent?.text(text, shortest) ?? text;
   }
 
   /** The error itself when no secret can be reached from it, else a copy with only name, message and code. */
-  error(error: unknown): unknown {
-    if (!this.#reaches(error, searchDepth, { nodes: searchNodes })) return error;
-    if (!(error instanceof Error)) return new Error(this.text(String(error)));
-    const copy = new Error(
-      this.text(error.message),
-      error.cause === undefined ? undefined : { cause: this.error(error.cause) },
-    );
-    copy.name = this.text(error.name);
-    copy.stack = error.stack === undefined ? `${copy.name}: ${copy.message}` : this.text(error.stack);
-    const code = (error as { code?: unknown }).code;
-    return typeof code === "string" || typeof code === "number"
-      ? Object.assign(copy, { code: typeof code === "string" ? this.text(code) : code })
-      : copy;
+  error(error: unknown, depth = longestCauseChain): unknown {
+    if (!this.#reaches(error, new Set())) return error;
+    const message = this.text(messageOf(error));
+    if (!(error instanceof Error)) return new Error(message);
+    const { name, stack, cause, code } = error as Error & { code?: unknown };
+    const hasCause = cause !== undefined && depth > 0;
+    const copy = new Error(message, hasCause ? { cause: this.error(cause, depth - 1) } : undefined);
+    copy.name = this.text(String(name));
+    copy.stack = typeof stack === "string" ? this.text(stack) : `${copy.name}: ${message}`;
+    return code === undefined
+      ? copy
+      : Object.assign(copy, { code: typeof code === "number" ? code : this.text(String(code)) });
   }
 
-  #reaches(value: unknown, depth: number, budget: { nodes: number }): boolean {
-    if (typeof value === "string") return this.#secrets.some((secret) => value.includes(secret));
-    if (typeof value !== "object" || value === null || depth < 0 || --budget.nodes < 0) return false;
-    if (value instanceof Map || isHeaders(value)) {
-      return [...value].some((entry) => this.#reaches(entry, depth - 1, budget));
+  /** Longest first: a secret may be a part of another one. */
+  #forms(shortest = shortestSecret): string[] {
+    const all: string[] = [];
+    for (const [secret, known] of this.#secrets) {
+      const forms = known ?? formsOf(secret);
+      this.#secrets.set(secret, forms);
+      if (secret.length >= shortest) all.push(...forms);
     }
-    // Own keys whether enumerable or not: `message`, `stack` and `cause` of an error are hidden from Object.keys.
-    return Object.getOwnPropertyNames(value).some((key) => {
-      try {
-        return this.#reaches((value as Record<string, unknown>)[key], depth - 1, budget);
-      } catch {
-        return false;
-      }
-    });
+    return all.sort((one, other) => other.length - one.length);
+  }
+
+  #reaches(value: unknown, seen: Set<unknown>): boolean {
+    if (typeof value === "string") return this.text(value) !== value;
+    if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || seen.has(value))
+      return false;
+    // What is too large to be searched is not passed on.
+    if (seen.add(value).size > searchNodes) return true;
+    return partsOf(value).some((part) => this.#reaches(part, seen));
+  }
+}
+
+/** What a log could show of an object, hidden or not: `message`, `stack` and `cause` are no enumerable fields. */
+function partsOf(value: object): unknown[] {
+  // A Request has its headers behind an accessor, and an error may show more as JSON than it has fields.
+  const keys = [...Reflect.ownKeys(value), "headers"];
+  const parts: unknown[] = keys.map((key) => attempt(() => Reflect.get(value, key)));
+  parts.push(attempt(() => (value as { toJSON(): unknown }).toJSON()));
+  return value instanceof Map || value instanceof Set || isHeaders(value) ? [...parts, ...value] : parts;
+}
+
+function attempt(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }
 
 const isHeaders = (value: object): value is Iterable<unknown> & object =>
   value.constructor?.name === "Headers" && Symbol.iterator in value;
+
+/** As it is, in base64 (alone, and as the user name of Basic), in a URL, a host name or JSON, and in hex. */
+function formsOf(secret: string): string[] {
+  const codes = [secret, `${secret}:`].map((text) => base64(text).replace(/=+$/, ""));
+  const hex = Array.from(new TextEncoder().encode(secret), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
+  const json = inJson(secret);
+  const forms = [
+    secret,
+    json,
+    // A JSON message that quotes a JSON body.
+    inJson(json),
+    // Half a surrogate pair can't be in a URL.
+    attempt(() => encodeURIComponent(secret)) as string | undefined,
+    ...codes,
+    hex,
+    hex.toUpperCase(),
+    ...(secret.length < 8 ? [] : [secret.toLowerCase()]),
+  ];
+  return [...new Set(forms.filter((form) => form !== undefined))];
+}
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** What anything thrown has to say. Never throws itself. */
+export function messageOf(error: unknown): string {
+  const message = attempt(() => (error as Error | undefined)?.message);
+  const text = typeof message === "string" ? message : attempt(() => String(error));
+  return typeof text === "string" ? text : "a value that can't be shown";
+}
 
 /** `btoa` for any text: UTF-8 first. Without Buffer, which the core must not need. */
 export function base64(text: string): string {

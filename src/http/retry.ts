@@ -25,11 +25,26 @@ export function markUnsent(error: unknown): void {
   if (typeof error === "object" && error !== null) unsent.add(error);
 }
 
+const torn = new WeakSet<object>();
+
+/** Notes that a refusal's body did not come whole: what it was about isn't known. */
+export function markTorn(refusal: ApiError): void {
+  torn.add(refusal);
+}
+
+/** Whether a refusal's reason is missing because its body did not come whole. */
+export const isTorn = (error: ApiError): boolean => error.code === undefined && torn.has(error);
+
+/** A conflict that doesn't say with what: on a create it may be with the agent that an earlier attempt made. */
+const isTornConflict = (error: ApiError, policy: RetryPolicy | undefined): boolean =>
+  policy === "guarded" && error.status === 409 && isTorn(error);
+
 /** Whether the server may have carried out a request that failed so. A 4xx is a refusal, and so is a redirect. */
-export function isAmbiguous(error: unknown): boolean {
+export function isAmbiguous(error: unknown, policy?: RetryPolicy): boolean {
   if (typeof error === "object" && error !== null && unsent.has(error)) return false;
   if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) return true;
-  if (!ApiError.isInstance(error)) return false;
+  if (!ApiError.isInstance(error)) return CursorError.isInstance(error) && error.kind === "error"; // a middleware's
+  if (isTornConflict(error, policy)) return true;
   if (error.status < 300) return true; // it answered success, but what it said can't be read
   return error.status >= 500 && !refusesForNow(error);
 }
@@ -44,7 +59,7 @@ export function isRetryable(error: unknown, policy: RetryPolicy): boolean {
   if (error.code === "usage_limit_exceeded") return false; // no waiting brings the money back
   if ((error.retryAfterMs ?? 0) > longestRetryAfter) return false;
   if (policy === "unsafe") return refusesForNow(error);
-  if (policy === "guarded" && error.status < 300) return true;
+  if (policy === "guarded" && (error.status < 300 || isTornConflict(error, policy))) return true;
   return transientStatus.has(error.status);
 }
 

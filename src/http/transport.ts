@@ -1,29 +1,40 @@
 import createClient from "openapi-fetch";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { follow, orAbort } from "../clock.ts";
-import { ApiError, ArgumentError, about, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
+import { orAbort } from "../clock.ts";
+import { type ApiError, ArgumentError, about, CursorError, TimeoutError } from "../errors.ts";
 import {
   checkCount,
   checkHeaders,
+  checkNames,
   checkSignal,
   checkTimeout,
   type RequestOptions,
+  requestOptionNames,
   type Settings,
 } from "../options.ts";
+import {
+  describeCause,
+  requestIdOf,
+  toConnectionError,
+  toInvalidAnswer,
+  toRedirectError,
+  toRefusal,
+} from "./answer-errors.ts";
 import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
-import { discard, readText } from "./body.ts";
-import { copyText } from "./copy-text.ts";
-import { readErrorBody } from "./error-body.ts";
+import { discard, readErrorText, readText } from "./body.ts";
+import { BodySecrets } from "./body-secrets.ts";
+import { beginConnection, type Connection } from "./connection.ts";
 import { isNetworkFailure } from "./network-failure.ts";
-import { base64, Redactor } from "./redact.ts";
-import { isAmbiguous, markUnsent, type RetryPolicy, retryAfter, withRetries } from "./retry.ts";
+import { base64, messageOf, Redactor } from "./redact.ts";
+import { isAmbiguous, markUnsent, type RetryPolicy, withRetries } from "./retry.ts";
 
 const defaultTimeout = 60_000;
 /** An error body is read this far; more says nothing more. */
 const errorBodyLimit = 64 * 1024;
 /** No JSON answer of this API comes near; a body without end must not fill the memory. */
 const jsonBodyLimit = 64 * 1024 * 1024;
-const errorBodyKept = 4096;
+/** A key function may return a new one each time: so many are remembered. */
+const keysKept = 8;
 
 /** One operation, written as an openapi-fetch call, so that path, query, body and answer are typed by the contract. */
 type Operation<T> = (client: ApiClient, init: AttemptInit) => Promise<Answer<T>>;
@@ -34,10 +45,10 @@ export interface CallSpec<T> {
   policy?: RetryPolicy;
   /** Milliseconds, where neither the client nor the call says. @default 60_000 */
   timeout?: number;
-  /** The value of an empty 2xx answer, for operations whose body only repeats the request's id. */
+  /** What an answer must have to be one. */
+  has?: readonly string[];
+  /** The value of an empty 2xx answer, for operations whose body only repeats the request's id, or that have none. */
   empty?: T;
-  /** The objects that every answer of the operation holds. */
-  members?: readonly string[];
   /** A refusal that is in truth what was asked for, and the answer it stands for. */
   recover?: (refusal: ApiError) => T | undefined;
   /** What the call is about, for its errors. */
@@ -45,16 +56,19 @@ export interface CallSpec<T> {
   runId?: string | undefined;
   /** Called with each failure that is followed by another attempt. */
   onRetry?: (error: unknown) => void;
+  /** The answer is a secret: nothing is kept of one that can't be read. */
+  isSecret?: boolean;
 }
 
 /** Sends requests: auth, timeouts, retries; turns every answer into parsed JSON or one of our errors. */
 export class Transport {
   readonly settings: Settings;
-  readonly redactor = new Redactor();
+  readonly redactor = new Redactor(keysKept);
   #client: ApiClient;
 
   constructor(settings: Settings) {
     this.settings = settings;
+    if (settings.fixedKey !== undefined) this.redactor.add(settings.fixedKey);
     // Redirects are never followed: another host must not get the key or the prompt.
     const client = createClient<object>({ baseUrl: settings.baseUrl, redirect: "manual" });
     client.use(...settings.middleware);
@@ -72,18 +86,32 @@ export class Transport {
     spec: CallSpec<T> = {},
     options: RequestOptions = {},
   ): Promise<WithResponse<T>> {
-    const { policy = "safe", onRetry } = spec;
+    checkNames(options, requestOptionNames);
+    const { policy = "safe" } = spec;
+    let mayHaveActed = false;
+    const onRetry = (error: unknown) => {
+      mayHaveActed ||= isAmbiguous(error);
+      spec.onRetry?.(error);
+    };
     const signal = checkSignal(options.signal);
     const timeout = this.#timeout(spec.timeout, options);
-    const init = this.#init(options);
+    const redactor = new BodySecrets(this.redactor);
+    const init = this.#init(options, redactor);
     const maxRetries = checkCount("maxRetries", options.maxRetries) ?? this.settings.maxRetries;
     const { clock, random } = this.settings;
     try {
       return await withRetries({ policy, maxRetries, signal, clock, random, onRetry }, () =>
-        this.#attempt(operation, spec, init, timeout, signal),
+        this.#attempt(operation, spec, init, beginConnection(clock, timeout, signal, redactor)),
       );
     } catch (error) {
-      if (CursorError.isInstance(error) && policy !== "safe" && isAmbiguous(error)) error.outcome = "unknown";
+      // An earlier attempt counts, too: what it may have made, a later refusal doesn't unmake.
+      if (
+        CursorError.isInstance(error) &&
+        policy !== "safe" &&
+        (mayHaveActed || isAmbiguous(error, policy))
+      ) {
+        error.outcome = "unknown";
+      }
       throw about(error, { agentId: spec.agentId, id: spec.runId } as { agentId: string; id: string });
     }
   }
@@ -97,11 +125,12 @@ export class Transport {
     options: RequestOptions,
   ): Promise<{ response: Response; close(): void }> {
     const timeout = this.#timeout(undefined, options);
-    const connection = this.#deadline(timeout, options.signal);
+    const connection = beginConnection(this.settings.clock, timeout, options.signal, this.redactor);
     try {
       const { response, error } = await this.#send(operation, this.#init(options), connection);
       connection.stop();
-      if (!response.ok) throw this.#refusal(response, connection, error);
+      if (!response.ok) throw toRefusal(response, connection, error, this.settings.clock.now());
+      checkUnread(response, connection);
       return {
         response,
         close: () => {
@@ -121,38 +150,30 @@ export class Transport {
     operation: Operation<T>,
     spec: CallSpec<T>,
     init: Omit<AttemptInit, "signal">,
-    timeout: number,
-    signal: AbortSignal | undefined,
+    connection: Connection,
   ): Promise<WithResponse<T>> {
-    const connection = this.#deadline(timeout, signal);
     try {
       const { response, error } = await this.#send(operation, init, connection);
       if (!response.ok) {
-        const refusal = this.#refusal(response, connection, error);
+        const refusal = toRefusal(response, connection, error, this.settings.clock.now());
         const answer = spec.recover?.(refusal);
         if (answer !== undefined) return withResponse(answer, response);
         throw refusal;
       }
       connection.phase = "body";
-      if (response.bodyUsed) {
-        throw new CursorError(
-          `${connection.method} ${connection.path}: a middleware has read the body; clone it first`,
-        );
-      }
+      checkUnread(response, connection);
       const { text, complete } = await this.#read(response, jsonBodyLimit, connection);
-      if (!complete) throw this.#invalid(response, connection, text, "too large");
-      const data = parse(text);
-      const isEmpty = data === null || text.trim() === "";
-      if (isEmpty && spec.empty !== undefined) return withResponse(spec.empty, response);
-      if (data === undefined) {
-        const type = response.headers.get("content-type") ?? "no content type";
-        throw this.#invalid(response, connection, text, isEmpty ? "empty" : `not JSON (${type})`);
+      const data = complete ? parse(text) : undefined;
+      if (!isObject(data)) {
+        if (complete && "empty" in spec && (text.trim() === "" || data === null)) {
+          return withResponse(spec.empty as T, response);
+        }
+        throw toInvalidAnswer(response, connection, complete ? text : undefined, spec.isSecret);
       }
-      const missing = isObject(data) && spec.members?.find((name) => !isObject(data[name]));
-      if (!isObject(data) || missing) {
-        throw this.#invalid(response, connection, text, missing ? `without "${missing}"` : "no object");
-      }
-      return withResponse(data as T, response);
+      const lacking = spec.has?.find((name) => data[name] === undefined || data[name] === null);
+      if (lacking === undefined) return withResponse(data as T, response);
+      if (spec.empty !== undefined) return withResponse({ ...data, ...spec.empty }, response);
+      throw toInvalidAnswer(response, connection, text, spec.isSecret, `without "${lacking}"`);
     } finally {
       connection.stop();
       connection.release();
@@ -188,35 +209,40 @@ export class Transport {
     connection.method = request.method;
     connection.path = url.pathname;
     connection.target = url;
-    // A middleware may send a request elsewhere; the key doesn't go along.
+    // A copy, since middleware sees the request again beside the answer. A middleware may also have turned it to
+    // another origin: the key doesn't go along.
+    connection.request = request;
+    const outgoing = new Request(request, { redirect: "manual" });
     if (url.origin === this.settings.origin)
-      request.headers.set("authorization", await this.#authorization());
+      outgoing.headers.set("authorization", await this.#authorization());
     // Middleware and a key function take their time; what was given up meanwhile isn't sent.
     connection.signal.throwIfAborted();
     connection.isSent = true;
     let response: Response;
     try {
-      const pending = Promise.resolve(this.settings.fetch(request));
+      const pending = Promise.resolve(this.settings.fetch(outgoing));
       // A fetch that doesn't listen to the signal may still answer when nobody waits for it.
       pending.then((late) => connection.signal.aborted && discard(late.body)).catch(() => {});
       response = await orAbort(pending, connection.signal);
     } catch (error) {
       if (connection.signal.aborted || !isNetworkFailure(error)) throw error;
-      throw this.#connectionError(error, connection);
+      throw toConnectionError(error, connection);
     }
     if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
       discard(response.body);
-      throw this.#redirect(response, connection);
+      throw toRedirectError(response, connection);
     }
     if (response.ok) return response;
+    if (response.type === "error") throw toConnectionError(new Error("no answer came"), connection);
     // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
-    connection.phase = "body";
-    const { text } = await this.#read(response, errorBodyLimit, connection);
-    const { status, statusText } = response;
-    const headers = withoutLength(response.headers);
-    // Servers send statuses (999) that no Response can be made with.
-    const copy = new Response(text, { status: Math.min(status, 599), statusText, headers });
-    return status > 599 ? Object.defineProperty(copy, "status", { value: status }) : copy;
+    const { clock } = this.settings;
+    const { text, complete } = await readErrorText(response, errorBodyLimit, clock, connection.signal);
+    connection.isTorn = !complete;
+    if (!connection.timedOut) connection.signal.throwIfAborted();
+    const { status, statusText, headers } = response;
+    // No Response can be made of a status outside of HTTP's range.
+    if (status < 200 || status > 599) throw toRefusal(response, connection, text, clock.now());
+    return new Response(text, { status, statusText, headers: withoutLength(headers) });
   }
 
   async #authorization(): Promise<string> {
@@ -230,13 +256,13 @@ export class Transport {
       return await readText(response, limit, connection.signal);
     } catch (error) {
       if (connection.signal.aborted) throw this.#failure(error, connection);
-      throw this.#connectionError(error, connection);
+      throw toConnectionError(error, connection);
     }
   }
 
   /** Gives a failure of an attempt its name: a caller's abort stays what it is. */
   #failure(error: unknown, connection: Connection): unknown {
-    const { signal, method, path } = connection;
+    const { signal, method, path, redactor } = connection;
     if (connection.timedOut) {
       const phase = connection.phase;
       const what = phase === "connect" ? "no answer" : "the answer's body did not end";
@@ -244,124 +270,26 @@ export class Transport {
     }
     if (signal.aborted) return signal.reason;
     if (CursorError.isInstance(error)) return error;
-    const cause = this.redactor.error(error);
-    return new CursorError(`${method} ${path} could not be sent: ${messageOf(cause)}`, { cause });
-  }
-
-  #connectionError(error: unknown, { method, path }: Connection): ConnectionError {
-    const cause = this.redactor.error(error);
-    return new ConnectionError(`${method} ${path}: connection failed: ${messageOf(cause)}`, {
-      cause,
-      method,
-      path,
-    });
-  }
-
-  #refusal(response: Response, connection: Connection, error: unknown): ApiError {
-    const body = this.redactor.text(textOf(error));
-    const { message, ...details } = readErrorBody(body);
-    const { method, path } = connection;
-    const { status } = response;
-    return new ApiError(describeAnswer(method, path, status, details.code, message ?? response.statusText), {
-      ...details,
-      status,
-      method,
-      path,
-      requestId: requestIdOf(response),
-      retryAfterMs: retryAfter(response.headers, this.settings.clock.now()) ?? details.retryAfterMs,
-      body: body === "" ? undefined : copyText(body.slice(0, errorBodyKept)),
-    });
-  }
-
-  #invalid(response: Response, { method, path }: Connection, text: string, problem: string): ApiError {
-    const code = "invalid_response";
-    return new ApiError(describeAnswer(method, path, response.status, code, `the body is ${problem}`), {
-      status: response.status,
-      method,
-      path,
-      code,
-      requestId: requestIdOf(response),
-      // The beginning of a real answer may hold a worker's token or a signed address; a page from elsewhere doesn't.
-      body: /^\s*([{["]|$)/.test(text)
-        ? undefined
-        : copyText(this.redactor.text(text).slice(0, errorBodyKept)),
-    });
-  }
-
-  #redirect(response: Response, { method, path, target }: Connection): ApiError {
-    const location = response.headers.get("location") ?? "";
-    const host = URL.canParse(location, target?.href)
-      ? new URL(location, target?.href).host
-      : "an unnamed place";
-    const code = "redirect_refused";
-    return new ApiError(
-      describeAnswer(method, path, response.status, code, `redirects to ${host}, not followed`),
-      {
-        status: response.status,
-        method,
-        path,
-        code,
-        requestId: requestIdOf(response),
-      },
-    );
+    const cause = redactor.error(error);
+    return new CursorError(`${method} ${path} could not be sent: ${describeCause(cause)}`, { cause });
   }
 
   #timeout(ofCall: number | undefined, options: RequestOptions): number {
     return checkTimeout("timeout", options.timeout) ?? this.settings.timeout ?? ofCall ?? defaultTimeout;
   }
 
-  #init(options: RequestOptions): Omit<AttemptInit, "signal"> {
+  #init(options: RequestOptions, secrets?: BodySecrets): Omit<AttemptInit, "signal"> {
     let body: string | undefined;
     return {
       headers: { ...this.settings.headers, ...checkHeaders("headers", options.headers) },
       // Serialised once: every attempt sends the same bytes, whatever happens to the caller's object meanwhile.
       bodySerializer: (value) => {
+        secrets?.learn(value);
         body ??= serialise(value);
         return body;
       },
     };
   }
-
-  #deadline(timeout: number, signal: AbortSignal | undefined): Connection {
-    const { clock } = this.settings;
-    const controller = follow(signal);
-    const timer =
-      timeout === Number.POSITIVE_INFINITY
-        ? undefined
-        : clock.setTimeout(() => {
-            if (controller.signal.aborted) return;
-            connection.timedOut = true;
-            controller.abort();
-          }, timeout);
-    const connection: Connection = {
-      signal: controller.signal,
-      timeout,
-      phase: "connect",
-      timedOut: false,
-      isSent: false,
-      method: "request",
-      path: "",
-      abort: () => controller.abort(),
-      release: () => controller.release(),
-      stop: () => timer !== undefined && clock.clearTimeout(timer),
-    };
-    return connection;
-  }
-}
-
-/** One attempt's state: nothing of it outlives the attempt, so a late failure can't touch a newer one. */
-interface Connection {
-  readonly signal: AbortSignal;
-  readonly timeout: number;
-  phase: "connect" | "body";
-  timedOut: boolean;
-  isSent: boolean;
-  method: string;
-  path: string;
-  target?: URL;
-  abort(): void;
-  release(): void;
-  stop(): void;
 }
 
 function withResponse<T>(data: T, response: Response): WithResponse<T> {
@@ -369,36 +297,12 @@ function withResponse<T>(data: T, response: Response): WithResponse<T> {
   return requestId === undefined ? { data, response } : { data, response, requestId };
 }
 
-const requestIdOf = (response: Response): string | undefined =>
-  response.headers.get("x-request-id") ?? undefined;
-
-const messageOf = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
-  const code = ((error as Error | undefined)?.cause as { code?: unknown } | undefined)?.code;
-  return typeof code === "string" && !message.includes(code) ? `${message} (${code})` : message;
-};
-
-function describeAnswer(
-  method: string,
-  path: string,
-  status: number,
-  code?: string,
-  message?: string,
-): string {
-  return `${method} ${path} -> ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`;
-}
-
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** An error body as openapi-fetch has read it, as text again. */
-function textOf(error: unknown): string {
-  if (typeof error === "string" || error === undefined) return error ?? "";
-  try {
-    return JSON.stringify(error);
-  } catch {
-    return ""; // nested deeper than the stack
-  }
+function checkUnread({ bodyUsed, body }: Response, { method, path }: Connection): void {
+  if (!bodyUsed && !body?.locked) return;
+  throw new CursorError(`${method} ${path}: a middleware has read the body; clone it first`);
 }
 
 function parse(text: string): unknown {

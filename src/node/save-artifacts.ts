@@ -111,6 +111,9 @@ export async function saveArtifacts(
   const artifacts: Artifact[] = [];
   const { signal, timeout, maxRetries } = request;
   for await (const artifact of cursor.artifacts.list(agentId, { signal, timeout, maxRetries })) {
+    if (typeof artifact?.path !== "string") {
+      throw new CursorError("the list of artifacts has an item without a path", { agentId });
+    }
     if (filter === undefined || filter(artifact)) artifacts.push(artifact);
   }
   return wrapDiskErrors({ agentId, path: folder, signal }, async () => {

@@ -1,13 +1,12 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { ArgumentError, CursorError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
-import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec, Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
 import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
 import { randomUuid } from "../uuid.ts";
-import { checkExclusions, checkParams, toPrompt, toQuery, withExtra } from "./params.ts";
+import { checkExclusions, checkParams, deletion, toPrompt, toQuery, withExtra } from "./params.ts";
 
 /** Filters of {@link Agents.list}. */
 export interface ListAgentsQuery {
@@ -78,7 +77,7 @@ export class Agents {
 
   async #create(params: CreateAgentParams, options: CreateAgentOptions): Promise<WithResponse<CreatedAgent>> {
     checkParams(params);
-    const { onConflict = "throw", extraBody } = options;
+    const { onConflict = "throw", extraBody, ...requestOptions } = options ?? {};
     if (onConflict !== "throw" && onConflict !== "adopt") {
       throw new ArgumentError("onConflict", 'expected "throw" or "adopt"');
     }
@@ -92,31 +91,26 @@ export class Agents {
     };
     const body = withExtra(fields as CreateAgentRequest, extraBody);
 
-    let mayHaveMadeIt = false;
     const spec: CallSpec<{ agent: Agent; run: Run }> = {
       policy: agentId === undefined ? "unsafe" : "guarded",
       timeout: createTimeout,
-      members: ["agent", "run"],
+      has: ["agent", "run"],
       agentId,
-      onRetry: (error) => {
-        mayHaveMadeIt ||= isAmbiguous(error);
-      },
     };
     try {
       return await this.#transport.run(
         (client, init) => client.POST("/v1/agents", { body, ...init }),
         spec,
-        options,
+        requestOptions,
       );
     } catch (error) {
       if (agentId === undefined || !isApiError(error, "agent_id_conflict")) throw error;
       // Nobody else can have made an agent of an id that was made for this call.
-      if (isMinted) return this.#existing(agentId, options);
+      if (isMinted) return this.#existing(agentId, requestOptions);
       if (onConflict === "adopt") {
-        const existing = await this.#existing(agentId, options);
+        const existing = await this.#existing(agentId, requestOptions);
         return { ...existing, data: { ...existing.data, adopted: true } };
       }
-      if (mayHaveMadeIt) error.outcome = "unknown";
       throw error;
     }
   }
@@ -202,7 +196,7 @@ export class Agents {
           params: { path: { id: segment("agentId", agentId) } },
           ...init,
         }),
-      { agentId, empty: { id: agentId } },
+      { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }
@@ -218,7 +212,7 @@ export class Agents {
           params: { path: { id: segment("agentId", agentId) } },
           ...init,
         }),
-      { agentId, empty: { id: agentId } },
+      { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }
@@ -228,19 +222,10 @@ export class Agents {
    * @see Delete An Agent Permanently
    */
   delete(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
-    let mayBeGone = false;
     return this.#transport.call<AgentId>(
       (client, init) =>
         client.DELETE("/v1/agents/{id}", { params: { path: { id: segment("agentId", agentId) } }, ...init }),
-      {
-        agentId,
-        empty: { id: agentId },
-        onRetry: (error) => {
-          mayBeGone ||= isAmbiguous(error);
-        },
-        // An earlier attempt of this call, whose answer was lost, did it: gone is what was asked for.
-        recover: (error) => (mayBeGone && error.status === 404 ? { id: agentId } : undefined),
-      },
+      { agentId, ...deletion({ id: agentId }) },
       options,
     );
   }

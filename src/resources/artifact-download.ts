@@ -1,20 +1,18 @@
-import { follow, orAbort, sleep } from "../clock.ts";
-import {
-  ApiError,
-  ArgumentError,
-  about,
-  type ClientErrorCode,
-  ConnectionError,
-  CursorError,
-  TimeoutError,
-} from "../errors.ts";
-import { discard, readText } from "../http/body.ts";
-import { isNetworkFailure } from "../http/network-failure.ts";
-import { Redactor } from "../http/redact.ts";
-import { backoff, isRetryable, retryAfter } from "../http/retry.ts";
+import { follow, sleep } from "../clock.ts";
+import { ApiError, ArgumentError, about } from "../errors.ts";
+import { discard } from "../http/body.ts";
+import { backoff, isRetryable } from "../http/retry.ts";
 import type { Transport } from "../http/transport.ts";
-import { checkCount, checkSignal, checkTimeout, isSafeTransport, type RequestOptions } from "../options.ts";
+import {
+  checkCallback,
+  checkCount,
+  checkNames,
+  checkSignal,
+  checkTimeout,
+  type RequestOptions,
+} from "../options.ts";
 import type { ArtifactUrl } from "../types.ts";
+import { ArtifactStorage } from "./artifact-storage.ts";
 
 /** What can be said for a download. */
 export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
@@ -28,6 +26,15 @@ export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
    */
   resumeFrom?: ArtifactPosition | undefined;
 }
+
+const downloadOptionNames: (keyof DownloadOptions)[] = [
+  "signal",
+  "timeout",
+  "maxRetries",
+  "onProgress",
+  "maxBytes",
+  "resumeFrom",
+];
 
 /** Where a download stopped, and in which version of the file. */
 export interface ArtifactPosition {
@@ -68,10 +75,8 @@ interface Target {
   options: DownloadOptions;
 }
 
-const defaultTimeout = 60_000;
 const backoffBase = 500;
 const backoffCap = 8_000;
-const errorBodyLimit = 16 * 1024;
 
 export async function startDownload(
   transport: Transport,
@@ -128,13 +133,10 @@ class Download {
   readonly #transport: Transport;
   readonly #getUrl: GetUrl;
   readonly #options: DownloadOptions;
-  readonly #path: string;
-  readonly #idleMs: number;
+  readonly #storage: ArtifactStorage;
   readonly #maxRetries: number;
   readonly #maxBytes: number;
   readonly #controller: ReturnType<typeof follow>;
-  /** The signature is a secret: whoever has it may read the file. */
-  readonly #redactor = new Redactor();
   #url: string | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #loaded = 0;
@@ -150,11 +152,14 @@ class Download {
 
   constructor(transport: Transport, { agentId, options }: Target, getUrl: GetUrl) {
     const { settings } = transport;
+    checkNames(options, downloadOptionNames);
+    checkCallback("onProgress", options.onProgress);
     this.#transport = transport;
     this.#getUrl = getUrl;
     this.#options = options;
-    this.#path = `/v1/agents/${encodeURIComponent(agentId)}/artifacts/download`;
-    this.#idleMs = checkTimeout("timeout", options.timeout) ?? settings.timeout ?? defaultTimeout;
+    const path = `/v1/agents/${encodeURIComponent(agentId)}/artifacts/download`;
+    const idleMs = checkTimeout("timeout", options.timeout) ?? settings.timeout ?? 60_000;
+    this.#storage = new ArtifactStorage(transport, path, idleMs);
     this.#maxRetries = checkCount("maxRetries", options.maxRetries) ?? settings.maxRetries;
     this.#maxBytes = checkCount("maxBytes", options.maxBytes) ?? Number.POSITIVE_INFINITY;
     this.#takePosition(options.resumeFrom);
@@ -201,7 +206,7 @@ class Download {
 
   async #open(): Promise<void> {
     // Outside of the attempt: what the API refuses is final here, and what may pass was retried by its own call.
-    this.#url ??= this.#checkUrl((await this.#getUrl(this.#controller.signal)).url);
+    this.#url ??= this.#storage.checkUrl((await this.#getUrl(this.#controller.signal)).url);
     await this.#attempt(() => this.#connect());
   }
 
@@ -224,8 +229,8 @@ class Download {
       if (!isRetryable(error, "safe") || this.#failures >= this.#maxRetries) throw error;
       const asked = ApiError.isInstance(error) ? error.retryAfterMs : undefined;
       const { clock, random } = this.#transport.settings;
-      const step = this.#failures++;
-      await sleep(clock, asked ?? backoff(step, backoffBase, backoffCap, random), signal);
+      const delay = backoff(this.#failures++, backoffBase, backoffCap, random);
+      await sleep(clock, asked ?? delay, signal);
     }
   }
 
@@ -238,24 +243,9 @@ class Download {
   }
 
   async #connect(): Promise<void> {
-    const { fetchUrl } = this.#transport.settings;
     this.#connection = follow(this.#controller.signal);
     const { signal } = this.#connection;
-    const response = await this.#timed("connect", async () => {
-      try {
-        // Nothing of ours goes along: no key, no default headers; the signature in the URL is all the storage takes.
-        const pending = fetchUrl(this.#url as string, {
-          headers: this.#rangeHeaders(),
-          redirect: "manual",
-          signal,
-        });
-        // A fetch that doesn't listen to the signal may still answer when nobody waits for it.
-        pending.then((late) => signal.aborted && discard(late.body)).catch(() => {});
-        return await orAbort(pending, signal);
-      } catch (error) {
-        throw this.#connectionError(error);
-      }
-    });
+    const response = await this.#storage.get(this.#url as string, this.#rangeHeaders(), signal);
     const { status, headers } = response;
     if (status === 416 && this.#isUnconfirmed) {
       discard(response.body);
@@ -263,7 +253,7 @@ class Download {
       this.#beginAnew();
       return this.#connect();
     }
-    if (status !== 200 && status !== 206) throw await this.#refusal(response);
+    if (status !== 200 && status !== 206) throw await this.#storage.refusal(response, signal);
     if (this.#isUnconfirmed && status === 200) this.#beginAnew();
     this.#checkContinuation(status, headers);
     this.#checkSize(this.total ?? 0);
@@ -274,22 +264,18 @@ class Download {
   async #pull(): Promise<Uint8Array | undefined> {
     const reader = this.#reader;
     if (!reader) return new Uint8Array();
-    const { done, value } = await this.#timed("body", async () => {
-      try {
-        return await orAbort(reader.read(), this.#controller.signal);
-      } catch (error) {
-        throw this.#connectionError(error);
-      }
-    });
-    if (done) {
+    const { signal } = this.#controller;
+    const value = await this.#storage.read(reader, signal);
+    if (value === undefined) {
       if (this.total === undefined || this.#loaded === this.total) return undefined;
-      throw this.#connectionError(new Error(`it ended after ${this.#loaded} of ${this.total} bytes`));
+      const short = new Error(`it ended after ${this.#loaded} of ${this.total} bytes`);
+      throw this.#storage.connectionError(short, signal);
     }
     const chunk = this.#skip > 0 ? value.subarray(Math.min(this.#skip, value.byteLength)) : value;
     this.#skip -= value.byteLength - chunk.byteLength;
     this.#loaded += chunk.byteLength;
     if (this.total !== undefined && this.#loaded > this.total) {
-      throw this.#invalid(200, `has more than its ${this.total} bytes`);
+      throw this.#storage.invalid(200, `has more than its ${this.total} bytes`);
     }
     this.#checkSize(this.#loaded);
     if (chunk.byteLength > 0) {
@@ -335,7 +321,7 @@ class Download {
 
   #checkSize(bytes: number): void {
     if (bytes <= this.#maxBytes) return;
-    throw this.#invalid(200, `is larger than maxBytes (${this.#maxBytes})`, "artifact_too_large");
+    throw this.#storage.invalid(200, `is larger than maxBytes (${this.#maxBytes})`, "artifact_too_large");
   }
 
   /** Takes the length and identity of the file from the first answer; later ones must be of the same file. */
@@ -345,6 +331,7 @@ class Download {
     this.#isEncoded = encoding !== null && encoding !== "" && encoding !== "identity";
     const length = status === 200 && !this.#isEncoded ? lengthOf(headers.get("content-length")) : undefined;
     if (this.#validator === undefined) {
+      if (status === 206) throw this.#storage.invalid(status, "came in part, unasked");
       this.#validator = validator;
       this.contentType = headers.get("content-type") ?? undefined;
       this.total = length;
@@ -357,18 +344,18 @@ class Download {
     if (status === 206) {
       const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers.get("content-range") ?? "");
       if (!range || Number(range[1]) !== this.#loaded)
-        throw this.#invalid(status, "continues at another place than asked");
+        throw this.#storage.invalid(status, "continues at another place than asked");
       // A storage that doesn't know If-Range would go on in the middle of another file.
       if (
         validator.etag !== null &&
         this.#validator.etag !== null &&
         validator.etag !== this.#validator.etag
       ) {
-        throw this.#invalid(status, "changed while it was downloaded");
+        throw this.#storage.invalid(status, "changed while it was downloaded");
       }
       const total = lengthOf(range[2] ?? null);
       if (this.total !== undefined && total !== undefined && total !== this.total) {
-        throw this.#invalid(status, "changed while it was downloaded");
+        throw this.#storage.invalid(status, "changed while it was downloaded");
       }
       this.total ??= total;
       this.#skip = 0;
@@ -378,75 +365,10 @@ class Download {
       this.#loaded > 0 &&
       (!isSame || (length !== undefined && this.total !== undefined && length !== this.total))
     ) {
-      throw this.#invalid(status, "changed while it was downloaded");
+      throw this.#storage.invalid(status, "changed while it was downloaded");
     }
     this.total ??= length;
     this.#skip = this.#loaded;
-  }
-
-  #checkUrl(url: string): string {
-    const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-    if (!parsed || !isSafeTransport(parsed) || parsed.username !== "") {
-      throw this.#invalid(200, "has no https address");
-    }
-    for (const [, value] of parsed.searchParams) this.#redactor.add(value);
-    this.#redactor.add(parsed.search.slice(1));
-    return url;
-  }
-
-  async #timed<T>(phase: "connect" | "body", step: () => Promise<T>): Promise<T> {
-    const { clock } = this.#transport.settings;
-    if (this.#idleMs === Number.POSITIVE_INFINITY) return step();
-    let timer: unknown;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = clock.setTimeout(() => {
-        const message = `GET ${this.#path}: the artifact storage was silent for ${this.#idleMs} ms`;
-        reject(new TimeoutError(message, { phase }));
-      }, this.#idleMs);
-    });
-    try {
-      return await Promise.race([step(), timeout]);
-    } finally {
-      clock.clearTimeout(timer);
-    }
-  }
-
-  #connectionError(error: unknown): unknown {
-    if (this.#controller.signal.aborted) return this.#controller.signal.reason;
-    const cause = this.#redactor.error(error);
-    const message = cause instanceof Error ? cause.message : String(cause);
-    const about = `GET ${this.#path}: the artifact storage's connection failed: ${message}`;
-    if (!isNetworkFailure(error)) return new CursorError(about, { cause });
-    return new ConnectionError(about, { cause, method: "GET", path: this.#path });
-  }
-
-  /** A storage error speaks XML, and quotes the request: only its code and status are passed on. */
-  async #refusal(response: Response): Promise<ApiError> {
-    const { signal } = this.#connection ?? this.#controller;
-    // A body that breaks or doesn't end has no more to say; the status has been said.
-    const { text } = await this.#timed("body", () => readText(response, errorBodyLimit, signal)).catch(
-      () => ({ text: "" }),
-    );
-    const isRedirect =
-      response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
-    const code = isRedirect ? "redirect_refused" : /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(text)?.[1];
-    const { status } = response;
-    return new ApiError(
-      `GET ${this.#path}: the artifact storage answered ${status}${code ? ` ${code}` : ""}`,
-      {
-        status,
-        method: "GET",
-        path: this.#path,
-        code,
-        requestId: response.headers.get("x-amz-request-id") ?? undefined,
-        retryAfterMs: retryAfter(response.headers, this.#transport.settings.clock.now()),
-      },
-    );
-  }
-
-  #invalid(status: number, problem: string, code: ClientErrorCode = "invalid_response"): ApiError {
-    const message = `GET ${this.#path} -> ${status} ${code}: the artifact ${problem}`;
-    return new ApiError(message, { status, method: "GET", path: this.#path, code });
   }
 }
 

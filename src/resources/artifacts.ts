@@ -51,7 +51,7 @@ export class Artifacts {
           params: { path: { id: segment("agentId", agentId) }, query: { path: checkPath(path) } },
           ...init,
         }),
-      { agentId },
+      { agentId, isSecret: true },
       options,
     );
   }

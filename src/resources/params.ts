@@ -1,5 +1,7 @@
 import { ArgumentError, describe } from "../errors.ts";
 import { segment } from "../http/path.ts";
+import { isAmbiguous } from "../http/retry.ts";
+import type { CallSpec } from "../http/transport.ts";
 import type { CreateAgentParams, Prompt, PromptInput, RunRef } from "../types.ts";
 
 /** Both ids of a run, checked; a whole `Run` will do. */
@@ -10,11 +12,15 @@ export function checkRef(ref: RunRef): RunRef {
   return { agentId: segment("ref.agentId", ref.agentId), id: segment("ref.id", ref.id) };
 }
 
-export function checkParams(params: unknown): void {
+/** The parameters as a body: what is undefined is left out of JSON. */
+export function checkParams<Params>(params: Params): Sent<Params> {
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
     throw new ArgumentError("params", `expected an object, got ${describe(params)}`);
   }
+  return params as Sent<Params>;
 }
+
+type Sent<Params> = { [Key in keyof Params]: Exclude<Params[Key], undefined> };
 
 /** A bare string is the prompt's text. */
 export function toPrompt(prompt: string | Prompt): PromptInput {
@@ -43,6 +49,9 @@ function checkImage(image: unknown, index: number): void {
     throw new ArgumentError(argument, "has both `data` and `url`: give the bytes or an address, not both");
   }
   if (data === undefined && url === undefined) throw new ArgumentError(argument, "needs `data` or `url`");
+  if (typeof data === "string" && data.startsWith("data:")) {
+    throw new ArgumentError(`${argument}.data`, "is a data: URL: give the base64 part alone");
+  }
   if (data !== undefined && mimeType === undefined)
     throw new ArgumentError(`${argument}.mimeType`, "is missing");
 }
@@ -95,3 +104,16 @@ export function toQuery<Query extends object>(query: Query | undefined): Given<Q
 }
 
 type Given<Query> = { [Key in keyof Query]?: Exclude<Query[Key], undefined> };
+
+/** A deletion, which may be repeated: that the thing is gone by the second attempt is what was asked for. */
+export function deletion<T extends object>(answer: T): CallSpec<T> {
+  let mayBeGone = false;
+  return {
+    empty: answer,
+    has: Object.keys(answer),
+    onRetry: (error) => {
+      mayBeGone ||= isAmbiguous(error);
+    },
+    recover: ({ status }) => (mayBeGone && status === 404 ? answer : undefined),
+  };
+}

@@ -1,5 +1,5 @@
-import { about } from "../errors.ts";
-import type { RequestOptions } from "../options.ts";
+import { ArgumentError, about } from "../errors.ts";
+import { checkCallback, type RequestOptions } from "../options.ts";
 import type { RunResult } from "../run-stream/run-stream.ts";
 import type { Agent, CreateAgentParams, Prompt, Run } from "../types.ts";
 import type { Agents } from "./agents.ts";
@@ -29,6 +29,12 @@ export async function promptAgent(
   options: PromptOptions = {},
 ): Promise<PromptResult> {
   const { onCreated, onText, ...requestOptions } = options;
+  // Before anything is paid for.
+  checkCallback("onCreated", onCreated);
+  checkCallback("onText", onText);
+  for (const name of ["onCreated", "onText"]) {
+    if (name in params) throw new ArgumentError(name, "belongs into the third argument, the options");
+  }
   const { agent, run } = await agents.create({ ...params, prompt } as CreateAgentParams, requestOptions);
   try {
     onCreated?.({ agent, run });

@@ -3,9 +3,9 @@ import { sleep } from "../clock.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
-import { checkSignal, type RequestOptions } from "../options.ts";
+import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
-import { RunPoller } from "../run-stream/run-poller.ts";
+import { isPassing, RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
 import { type RunStream, RunStreamHandle } from "../run-stream/run-stream.ts";
 import type { RunStreamOptions } from "../run-stream/stream-options.ts";
@@ -77,23 +77,23 @@ export class Runs {
     params: CreateRunParams,
     options: CreateRunOptions,
   ): Promise<WithResponse<Run>> {
-    const { whenBusy = "throw", extraBody } = options;
+    const { whenBusy = "throw", extraBody, ...requestOptions } = options ?? {};
     if (!["throw", "wait", "cancel"].includes(whenBusy)) {
       throw new ArgumentError("whenBusy", 'expected "throw", "wait" or "cancel"');
     }
     segment("agentId", agentId);
     checkParams(params);
     // Taken once, before any wait: what is sent is what was given.
-    const body = structuredClone(
+    const body = clone(
       withExtra({ ...params, prompt: toPrompt(params.prompt) } as CreateRunRequest, extraBody),
     );
     for (let round = 1; ; round++) {
       try {
-        return await this.#post(agentId, body, options);
+        return await this.#post(agentId, body, requestOptions);
       } catch (error) {
         if (whenBusy === "throw" || round >= busyRounds || !isApiError(error, "agent_busy")) throw error;
       }
-      await this.#untilFree(agentId, whenBusy, options);
+      await this.#untilFree(agentId, whenBusy, requestOptions);
     }
   }
 
@@ -101,14 +101,14 @@ export class Runs {
     const { data, ...around } = await this.#transport.run<{ run: Run }>(
       (client, init) =>
         client.POST("/v1/agents/{id}/runs", { params: { path: { id: agentId } }, body, ...init }),
-      { policy: "unsafe", timeout: createTimeout, members: ["run"], agentId },
+      { policy: "unsafe", timeout: createTimeout, agentId, has: ["run"] },
       options,
     );
     return { ...around, data: data.run };
   }
 
   /** Until the run in the way is over: watched through Get A Run, so that nothing is posted while one is known to be active. */
-  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: CreateRunOptions): Promise<void> {
+  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
     const signal = checkSignal(options.signal);
     const { data: agent } = await this.#transport.run(
       (client, init) => client.GET("/v1/agents/{id}", { params: { path: { id: agentId } }, ...init }),
@@ -118,9 +118,11 @@ export class Runs {
     const { clock } = this.#transport.settings;
     if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
     const ref: RunRef = { agentId, id: agent.latestRunId };
-    const run = await this.#poller.ask(ref, signal);
+    const run = await this.#poller.ask(ref, signal).catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+    });
     // Over already: the agent is winding down, or someone else's run begins.
-    if (isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
+    if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
     if (whenBusy === "cancel") {
       try {
         await this.cancel(ref, options);
@@ -180,7 +182,7 @@ export class Runs {
     return this.#transport.call<{ id: string }>(
       (client, init) =>
         client.POST("/v1/agents/{id}/runs/{runId}/cancel", { params: { path: pathOf(ref) }, ...init }),
-      { policy: "unsafe", agentId: ref?.agentId, runId: ref?.id, empty: { id: ref?.id } },
+      { policy: "unsafe", agentId: ref?.agentId, runId: ref?.id, empty: { id: ref?.id }, has: ["id"] },
       options,
     );
   }
@@ -196,6 +198,7 @@ export class Runs {
    */
   stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
     const checked = checkRef(ref);
+    checkNames(requestOptions, requestOptionNames);
     const signal = requestOptions?.signal;
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
     return new RunStreamHandle(checked, this.#source(checked, requestOptions), merged);
@@ -217,6 +220,7 @@ export class Runs {
     const { clock, random } = this.#transport.settings;
     return {
       poller: this.#poller,
+      redactor: this.#transport.redactor,
       clock,
       random,
       open: (lastEventId, signal) =>
@@ -234,6 +238,15 @@ export class Runs {
           { ...options, signal },
         ),
     };
+  }
+}
+
+function clone<Body>(body: Body): Body {
+  try {
+    return structuredClone(body);
+  } catch {
+    // What it says quotes what it could not copy.
+    throw new ArgumentError("params", "can't be sent as JSON");
   }
 }
 

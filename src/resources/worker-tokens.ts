@@ -29,7 +29,7 @@ export class WorkerTokens {
         }
         return client.POST("/v1/sub-tokens", { body: params as never, ...init });
       },
-      { policy: "unsafe" },
+      { policy: "unsafe", isSecret: true },
       options,
     );
   }

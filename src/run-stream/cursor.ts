@@ -15,16 +15,20 @@ export interface RunCheckpoint {
   completedEventId?: string;
   /** How many events of `lastEventId` were received, where more may follow. */
   eventsOfLast?: number;
+  /** The id of the run's first event: by it a server that begins from the start again is recognised. */
+  firstEventId?: string;
   /** The last status delivered. */
   status?: string;
   /** What of the end was delivered. */
   ended?: "result" | "done";
-  /** The server said that the stream is gone for good. */
+  /** The stream is over for good: what is left comes from Get A Run. */
   expired?: true;
 }
 
 /** So many of the latest ids are remembered, to recognise a server that replays more than was asked for. */
 const rememberedIds = 10_000;
+/** In all; a server of endless ids must not fill the memory. */
+const rememberedCharacters = 4 * 1024 * 1024;
 
 /**
  * The resume position of one reading of a stream: what was received, what to ask for, and what of a replay is old.
@@ -39,10 +43,15 @@ export class StreamCursor {
   #completedId: string | undefined;
   #eventsOfLast = 0;
   #recent = new Set<string>();
-  /** The same ids in a ring, since a Set gives up its oldest entry only after a walk over all that were deleted. */
-  #ring: string[] = [];
+  /** Characters of all of them. */
+  #recentLength = 0;
+  /** The same ids in their order, since a Set gives up its oldest entry only after a walk over all that were deleted. */
+  #order: string[] = [];
   #oldest = 0;
   #firstId: string | undefined;
+  /** The first id is the run's own, not the first behind a caller's position. */
+  #knowsStart = true;
+  /** Ids were received that are not remembered: by this reading, or by the one that it goes on from. */
   #hasForgotten = false;
   #ownIds = false;
   #refused = new Set<string>();
@@ -56,6 +65,9 @@ export class StreamCursor {
     const start = typeof from === "string" ? { lastEventId: from } : from;
     if (start?.lastEventId === undefined) return;
     this.lastId = start.lastEventId;
+    this.#firstId = "firstEventId" in start ? start.firstEventId : undefined;
+    this.#knowsStart = this.#firstId !== undefined;
+    this.#hasForgotten = true;
     // A bare id says that its reader is done with it, whatever shares it.
     const isOpen = "eventsOfLast" in start && start.eventsOfLast !== undefined;
     this.#eventsOfLast = isOpen ? (start.eventsOfLast as number) : Number.POSITIVE_INFINITY;
@@ -81,10 +93,15 @@ export class StreamCursor {
     this.#refused.add(id);
   }
 
-  /** A connection was made: what it brings first tells whether the server resumed or replays. */
-  connected(): void {
+  /**
+   * A connection was made: what it brings first tells whether the server resumed or replays. Where it can't, since the
+   * start was never seen, a connection that asked for the whole stream is known to replay it.
+   */
+  connected(sent: string | undefined): void {
     this.#mayRepeat = this.#recent.size > 0;
-    this.#replay = this.#recent.size > 0 ? { kind: "undecided" } : { kind: "none" };
+    if (!this.#mayRepeat) this.#replay = { kind: "none" };
+    else if (sent === undefined && !this.#knowsStart && this.lastId !== undefined) this.#replay = replaying();
+    else this.#replay = { kind: "undecided" };
   }
 
   /**
@@ -108,9 +125,13 @@ export class StreamCursor {
 
   checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
     if (this.lastId === undefined) return {};
-    if (!Number.isFinite(this.#eventsOfLast)) return { lastEventId: this.lastId };
-    return {
+    const position = {
       lastEventId: this.lastId,
+      ...(this.#knowsStart && this.#firstId !== undefined ? { firstEventId: this.#firstId } : {}),
+    };
+    if (!Number.isFinite(this.#eventsOfLast)) return position;
+    return {
+      ...position,
       ...(this.#completedId === undefined ? {} : { completedEventId: this.#completedId }),
       eventsOfLast: this.#eventsOfLast,
     };
@@ -133,12 +154,19 @@ export class StreamCursor {
   #remember(id: string): void {
     if (this.#recent.has(id)) return;
     this.#recent.add(id);
-    const forgotten = this.#ring[this.#oldest];
-    this.#ring[this.#oldest] = id;
-    this.#oldest = (this.#oldest + 1) % rememberedIds;
-    if (forgotten === undefined) return;
-    this.#recent.delete(forgotten);
-    this.#hasForgotten = true;
+    this.#recentLength += id.length;
+    this.#order.push(id);
+    while (this.#recent.size > rememberedIds || this.#recentLength > rememberedCharacters) {
+      const oldest = this.#order[this.#oldest] as string;
+      if (oldest === id) break;
+      this.#oldest++;
+      this.#recent.delete(oldest);
+      this.#recentLength -= oldest.length;
+      this.#hasForgotten = true;
+    }
+    if (this.#oldest < rememberedIds) return;
+    this.#order = this.#order.slice(this.#oldest);
+    this.#oldest = 0;
   }
 
   #isOld(id: string, event: string | undefined): boolean {
@@ -147,7 +175,7 @@ export class StreamCursor {
     if (this.#replay.kind === "none") return this.#mayRepeat && id !== this.lastId && this.#recent.has(id);
     const isKnown = id === this.#firstId || this.#recent.has(id);
     if (this.#replay.kind === "undecided") {
-      this.#replay = isKnown ? { kind: "replaying", ofLast: 0, metRecent: false } : { kind: "none" };
+      this.#replay = isKnown ? replaying() : { kind: "none" };
       if (!isKnown) return false;
     }
     const replay = this.#replay as Extract<Replay, { kind: "replaying" }>;
@@ -159,7 +187,7 @@ export class StreamCursor {
       replay.metRecent ||= this.#recent.has(id);
       return true;
     } else if (replay.ofLast === 0 && !replay.metRecent && this.#hasForgotten && event !== "result") {
-      // Between the first id and the oldest remembered one: received long ago, and forgotten since.
+      // Between the first id and the oldest remembered one: received long ago.
       return true;
     }
     this.#replay = { kind: "none" };
@@ -178,6 +206,8 @@ type Replay =
       /** An id within memory was seen: from there on an unknown one is new. */
       metRecent: boolean;
     };
+
+const replaying = (): Replay => ({ kind: "replaying", ofLast: 0, metRecent: false });
 
 /** Any text may be an id, but not any text can be a header. */
 const canBeHeader = (id: string): boolean => /^[\t\x20-\x7e\x80-\xff]+$/.test(id) && id === id.trim();

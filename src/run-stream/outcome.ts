@@ -51,7 +51,8 @@ const stageOf = (status: string): number | undefined =>
  */
 export function isStatusNews(status: string, last: string | undefined): boolean {
   if (last === undefined) return true;
-  const stage = stageOf(status);
   const lastStage = stageOf(last);
-  return status !== last && (stage === undefined || lastStage === undefined || stage >= lastStage);
+  // One that is unknown may come anywhere before the end: behind it, it is an old one told again.
+  const stage = stageOf(status) ?? 1;
+  return status !== last && (lastStage === undefined || stage >= lastStage);
 }

@@ -1,6 +1,6 @@
 import { type Clock, follow, sleep } from "../clock.ts";
 import { ApiError, ConnectionError, TimeoutError } from "../errors.ts";
-import { isRetryable, withRetries } from "../http/retry.ts";
+import { isRetryable } from "../http/retry.ts";
 import { join, type Shared } from "../http/shared-work.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
 
@@ -24,38 +24,25 @@ export class RunPoller {
   readonly #get: GetRun;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #maxRetries: number;
   #asks = new Map<string, Shared<Run>>();
   #loops = new Map<string, Shared<Run>>();
   #watchers = new Map<string, Set<(run: Run) => void>>();
   #askedAt = new Map<string, number[]>();
 
-  constructor(get: GetRun, settings: { clock: Clock; random: () => number; maxRetries: number }) {
+  constructor(get: GetRun, settings: { clock: Clock; random: () => number }) {
     this.#get = get;
     this.#clock = settings.clock;
     this.#random = settings.random;
-    this.#maxRetries = settings.maxRetries;
   }
 
   /** The run as it is now: as soon as the budget allows, sharing a request that is under way. */
   ask(ref: RunRef, signal?: AbortSignal): Promise<Run> {
     const key = keyOf(ref);
-    return join(this.#asks, key, signal, (shared) =>
-      withRetries(
-        {
-          policy: "safe",
-          maxRetries: this.#maxRetries,
-          signal: shared,
-          clock: this.#clock,
-          random: this.#random,
-        },
-        async () => {
-          // Each attempt is a request to the API, and counts as one.
-          await this.#turn(key, shared);
-          return this.#get(ref, { signal: shared, maxRetries: 0 });
-        },
-      ),
-    );
+    return join(this.#asks, key, signal, async (shared) => {
+      await this.#turn(key, shared);
+      // One attempt: who asks again are the loop and the reader, in their own time; retries below them would multiply.
+      return this.#get(ref, { signal: shared, maxRetries: 0 });
+    });
   }
 
   /** The run once it is over. Asks at once, then after 5 s, growing to 15 s. `onRun` sees every answer. */
@@ -141,10 +128,11 @@ export class RunPoller {
   }
 }
 
-const keyOf = (ref: RunRef): string => `${ref.agentId}/${ref.id}`;
+/** Not joined by a slash: an id may have one. */
+const keyOf = (ref: RunRef): string => JSON.stringify([ref.agentId, ref.id]);
 
 /** A failure that says nothing about the run and may be over the next time. */
-const isPassing = (error: unknown): boolean =>
+export const isPassing = (error: unknown): boolean =>
   ConnectionError.isInstance(error) ||
   TimeoutError.isInstance(error) ||
   (ApiError.isInstance(error) &&

@@ -1,6 +1,7 @@
 import { type Clock, follow, sleep } from "../clock.ts";
-import { ApiError, about, type CursorError, StreamError } from "../errors.ts";
+import { ApiError, about, CursorError, StreamError } from "../errors.ts";
 import { discard } from "../http/body.ts";
+import { messageOf, type Redactor } from "../http/redact.ts";
 import { backoff } from "../http/retry.ts";
 import { type Frame, FrameReader, FrameTooLargeError, isEventStream } from "../sse/frames.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
@@ -31,6 +32,8 @@ export interface StreamSource {
   /** Opens the stream at a position; rejects unless the answer is a success. */
   open(lastEventId: string | undefined, signal: AbortSignal): Promise<{ response: Response; close(): void }>;
   poller: RunPoller;
+  /** Knows the key, which an odd server or fetch may quote. */
+  redactor: Redactor;
   /** Sees each run that is read on the way. */
   onRun?: (run: Run) => void;
   clock: Clock;
@@ -174,8 +177,12 @@ export class RunReader {
         if (this.#leaves !== leaves) throw left;
       }
     } catch (error) {
+      if (error === left) {
+        // Whoever left has stopped the reading, and it may have been taken up again since.
+        this.#disconnect();
+        return { done: true, value: undefined };
+      }
       this.#stop();
-      if (error === left) return { done: true, value: undefined };
       // A caller's abort is repeated at every further pull, too: an aborted reading never looks like a finished one.
       this.#failure ??= { error: about(error, this.#ref) };
       throw this.#failure.error;
@@ -210,7 +217,7 @@ export class RunReader {
       const { maxEventBytes: maxBytes } = this.#options;
       const frames = new FrameReader(response.body, { clock, signal: this.#signal(), maxBytes });
       this.#connection = { frames, close };
-      this.cursor.connected();
+      this.cursor.connected(sent);
     } catch (error) {
       this.#rethrowAbort(error);
       this.#refused(error, sent);
@@ -251,8 +258,9 @@ export class RunReader {
       if (error instanceof FrameTooLargeError && this.#ended !== "result") {
         throw this.#error("event_too_large", error.message, error);
       }
-      const cause = error instanceof Error ? error.message : String(error);
-      this.#drop = { reason: this.#error("disconnected", `the connection broke: ${cause}`, error) };
+      this.#drop = {
+        reason: this.#error("disconnected", `the connection broke: ${messageOf(error)}`, error),
+      };
     }
   }
 
@@ -267,7 +275,10 @@ export class RunReader {
     }
     const event = this.#synthesized.shift();
     if (event?.type === "done") this.#ended = "done";
-    else if (event?.type === "result") this.#ended = "result";
+    else if (event?.type === "result") {
+      this.#ended = "result";
+      this.#expired = true; // told without the stream, and so is what is left of the end
+    }
     return event;
   }
 
@@ -391,9 +402,11 @@ export class RunReader {
     this.#drop = undefined;
     this.#disconnect();
     const { lastId } = this.cursor;
+    // It shares the result's id; a result that was supplied has none.
+    const hasId = !this.#expired && lastId !== undefined;
     this.#synthesized.push({
       type: "done",
-      ...(lastId === undefined ? {} : { id: lastId }),
+      ...(hasId ? { id: lastId } : {}),
       data: {},
       synthesized: true,
     });
@@ -433,6 +446,14 @@ export class RunReader {
 
   #error(reason: StreamError["reason"], message: string, cause?: unknown, code?: string): StreamError {
     const { agentId, id: runId } = this.#ref;
-    return new StreamError(message, { reason, cause, code, agentId, runId, lastEventId: this.cursor.lastId });
+    const { redactor } = this.#source;
+    return new StreamError(redactor.text(message), {
+      reason,
+      cause: CursorError.isInstance(cause) ? cause : redactor.error(cause),
+      code: code && redactor.text(code),
+      agentId,
+      runId,
+      lastEventId: this.cursor.lastId,
+    });
   }
 }

@@ -155,21 +155,25 @@ export class RunStreamHandle implements RunStream {
     await undefined; // a reader that begins in the same breath is the one to wait for
     for (let round = 0; ; round++) {
       if (this.#settled?.outcome) return this.#resultOf(this.#settled.outcome, this.#settled);
-      if (this.#closed) throw this.#closedError();
+      if (this.#closed) {
+        this.#options.signal?.throwIfAborted();
+        throw this.#closedError();
+      }
       const reader = this.#latest;
       if (reader?.isActive) {
         const outcome = await this.#beside(reader, round);
         if (outcome) return this.#resultOf(outcome, reader);
       } else if (reader?.isOver) {
         await reader.next(); // rejects with what ended the reading
-        return this.#resultOf(
-          outcomeOf(await this.#source.poller.ask(this.ref, this.#options.signal)),
-          reader,
-        );
+        return this.#resultOf(await this.#lookUp(), reader);
       } else {
         await this.#drain(reader ?? this.#open());
       }
     }
+  }
+
+  async #lookUp(): Promise<Outcome> {
+    return outcomeOf(await this.#source.poller.untilTerminal(this.ref, { signal: this.#options.signal }));
   }
 
   /** Reads on where the last reader left, or from the start. */

@@ -1,5 +1,5 @@
 import { ArgumentError, describe } from "../errors.ts";
-import { checkCount, checkSignal, checkTimeout } from "../options.ts";
+import { checkCallback, checkCount, checkNames, checkSignal, checkTimeout } from "../options.ts";
 import type { RunRef } from "../types.ts";
 import type { RunCheckpoint } from "./cursor.ts";
 import type { RunStreamInclude } from "./events.ts";
@@ -29,11 +29,23 @@ export interface RunStreamOptions {
 
 const defaults = { idleTimeout: 60_000, maxReconnects: 10, maxEventBytes: 32 * 1024 * 1024 };
 
+const streamOptionNames: (keyof RunStreamOptions)[] = [
+  "signal",
+  "from",
+  "include",
+  "idleTimeout",
+  "maxReconnects",
+  "maxEventBytes",
+  "onReconnect",
+];
+
 export function checkStreamOptions(ref: RunRef, options: RunStreamOptions): ReaderOptions {
   if (typeof options !== "object" || options === null) {
     throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
   }
+  checkNames(options, streamOptionNames);
   const { include = "simplified", from, onReconnect } = options;
+  checkCallback("onReconnect", onReconnect);
   if (!["simplified", "interaction", "all"].includes(include)) {
     throw new ArgumentError("include", 'expected "simplified", "interaction" or "all"');
   }
@@ -49,6 +61,9 @@ export function checkStreamOptions(ref: RunRef, options: RunStreamOptions): Read
 }
 
 function checkFrom(ref: RunRef, from: unknown): RunStreamOptions["from"] {
+  if (typeof from === "string" && from.trimStart().startsWith("{")) {
+    throw new ArgumentError("from", "looks like a checkpoint that is still JSON: parse it first");
+  }
   if (from === undefined || (typeof from === "string" && from !== "")) return from as string | undefined;
   if (typeof from !== "object" || from === null) {
     throw new ArgumentError("from", `expected an event id or a checkpoint, got ${describe(from)}`);
@@ -56,6 +71,9 @@ function checkFrom(ref: RunRef, from: unknown): RunStreamOptions["from"] {
   const checkpoint = from as Partial<RunCheckpoint>;
   if (checkpoint.lastEventId !== undefined && typeof checkpoint.lastEventId !== "string") {
     throw new ArgumentError("from.lastEventId", `expected a string, got ${describe(checkpoint.lastEventId)}`);
+  }
+  if (checkpoint.agentId === undefined || checkpoint.runId === undefined) {
+    throw new ArgumentError("from", "is no checkpoint: it names no agent and run");
   }
   if (checkpoint.agentId !== ref.agentId || checkpoint.runId !== ref.id) {
     throw new ArgumentError("from", "is a checkpoint of another run");

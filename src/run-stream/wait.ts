@@ -1,6 +1,6 @@
 import { follow } from "../clock.ts";
 import { ApiError, CursorError, RunFailedError, TimeoutError } from "../errors.ts";
-import { checkSignal, checkTimeout } from "../options.ts";
+import { checkCallback, checkNames, checkSignal, checkTimeout } from "../options.ts";
 import { isTerminalStatus, type Run, type RunRef, type RunStatus, type TerminalRun } from "../types.ts";
 import type { Outcome } from "./outcome.ts";
 import type { StreamSource } from "./run-reader.ts";
@@ -23,6 +23,8 @@ export async function waitForRun(
   source: StreamSource,
   options: WaitOptions,
 ): Promise<TerminalRun> {
+  checkNames(options, ["signal", "timeout", "onStatus", "throwOnFailure"] satisfies (keyof WaitOptions)[]);
+  checkCallback("onStatus", options.onStatus);
   const timeout = checkTimeout("timeout", options.timeout) ?? Number.POSITIVE_INFINITY;
   const controller = follow(checkSignal(options.signal));
   const { clock } = source;
@@ -82,7 +84,8 @@ async function readOutcome(
   } catch (error) {
     signal.throwIfAborted();
     const isFinal = ApiError.isInstance(error) && [401, 403, 404].includes(error.status);
-    if (isFinal || !CursorError.isInstance(error)) throw error;
+    // A stream that is gone was followed by polling already: that failed, and would again.
+    if (isFinal || stream.checkpoint().expired || !CursorError.isInstance(error)) throw error;
     return undefined;
   } finally {
     stream.close();

@@ -21,8 +21,8 @@ export interface Frame {
 }
 
 /** Speaks to an emulator as any HTTP client would: plain fetch, raw bodies. */
-export function speakTo(fetch: typeof globalThis.fetch, origin = base) {
-  const authorization = { authorization: `Bearer ${key}` };
+export function speakTo(fetch: typeof globalThis.fetch, origin = base, apiKey = key) {
+  const authorization = { authorization: `Bearer ${apiKey}` };
   const call = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
     const response = await fetch(origin + path, {
       method,

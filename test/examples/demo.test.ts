@@ -20,7 +20,7 @@ describe("the demo", () => {
     expect(stdout.match(/connection lost; going on after event/g)).toHaveLength(2);
     expect(stdout).toContain("README.md now ends with troubleshooting steps.");
     expect(stdout).toMatch(/page 1\n(.*\n){2} {2}page 2\n/);
-    expect(stdout).toMatch(/all +[\d,]+ +[\d,]+ +[\d,]+ +[\d,]+\n/);
+    expect(stdout).toMatch(/all( +[\d,]+){5}\n/);
     expect(stdout).toMatch(/█{28} 100 %/);
     expect(stdout).toContain("no word lost, no word twice");
     // No colours, no carriage returns where the output is no terminal.
@@ -38,7 +38,16 @@ describe("the demo", () => {
   it("says what is missing when there is no key", async () => {
     await expect(run(["--live"])).rejects.toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("ArgumentError: apiKey: is missing"),
+      stderr: expect.stringContaining("ArgumentError: apiKey: is missing"),
     });
+  });
+
+  it("says how it is used when a flag is wrong", async () => {
+    await expect(run(["--lvie"])).rejects.toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/--lvie[\s\S]*npm run demo -- --live/),
+    });
+    expect((await run(["--help"])).stdout).toContain("asks before it spends");
   });
 });

@@ -149,14 +149,30 @@ describe("a timeout", () => {
     expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
   });
 
-  it.each([200, 500])("in the body of a %i has phase body, and gives the body back", async (status) => {
+  it("in the body of a success has phase body, and gives the body back", async () => {
     let cancelled = 0;
     const { cursor, fails } = fake(
-      dripping(() => cancelled++, status),
+      dripping(() => cancelled++),
       { timeout: 5_000, maxRetries: 0 },
     );
     const error = await fails(cursor.agents.get(agentId));
     expect([error.kind, error.phase, cancelled]).toEqual(["timeout", "body", 1]);
+  });
+
+  it("is not waited for in the body of a refusal: its status is here, and counts", async () => {
+    for (const status of [400, 401, 404, 409, 500]) {
+      let cancelled = 0;
+      const { cursor, fails, clock, requests } = fake(
+        dripping(() => cancelled++, status),
+        { maxRetries: 0 },
+      );
+      const begin = clock.now();
+      const error = await fails(cursor.runs.create(agentId, { prompt: "x" }));
+      expect([error.kind, error.status, error.body, cancelled]).toEqual(["api", status, '{"id":', 1]);
+      // A 4xx is a known refusal however its body ends.
+      expect(error.outcome).toBe(status < 500 ? undefined : "unknown");
+      expect([clock.now() - begin, requests.length]).toEqual([2_000, 1]);
+    }
   });
 
   it("counts headers and body together, however steadily the body drips", async () => {

@@ -220,7 +220,7 @@ describe("success with an odd body", () => {
     const error = await fails(cursor.agents.get("bc-1"));
     expect([error.name, error.status, error.code]).toEqual(["ApiError", 200, "invalid_response"]);
     expect(error.message).toBe(
-      `${start(200)} invalid_response: the body is not JSON (${headers["content-type"]})`,
+      `${start(200)} invalid_response: the body is not a JSON object (${headers["content-type"]})`,
     );
     expect(error.body).toBe(body.startsWith("<") ? body : undefined);
   });

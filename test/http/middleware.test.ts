@@ -118,10 +118,15 @@ describe("headers", () => {
     expect(requests[2]!.headers.get("x-more")).toBe("1");
   });
 
-  it("can't replace the key", async () => {
-    const { cursor, requests } = fake(reply(200, agent), { headers: { authorization: "Bearer other" } });
-    await cursor.agents.get(agentId, { headers: { Authorization: "Bearer third" } });
-    expect(requests[0]!.headers.get("authorization")).toBe(`Bearer ${key}`);
+  it("can't replace the key: that is said, not ignored", async () => {
+    const argument = { kind: "argument", argument: "headers.authorization" };
+    expect(() => fake(reply(200, agent), { headers: { authorization: "Bearer other" } })).toThrow(
+      expect.objectContaining(argument),
+    );
+    const { cursor, requests } = fake(reply(200, agent));
+    const error = await failure(cursor.agents.get(agentId, { headers: { Authorization: "Bearer third" } }));
+    expect(error).toMatchObject({ kind: "argument", argument: "headers.Authorization" });
+    expect(requests).toEqual([]);
   });
 
   it.each([

@@ -109,6 +109,15 @@ describe("a create whose answer was lost", () => {
     });
   });
 
+  it.each([
+    ["that is refused for now", refuse(429, "rate_limit_exceeded")],
+    ["whose key was revoked meanwhile", refuse(401, "unauthorized")],
+  ])("and repeated by an attempt %s stays unknown: the first may have made it", async (_, refusal) => {
+    const { cursor, requests, fails } = fake([broken(), refusal, refusal]);
+    const error = await fails(cursor.agents.create({ prompt: "x" }));
+    expect(error).toMatchObject({ outcome: "unknown", agentId: requests[0]!.json.agentId });
+  });
+
   it("is not repeated with maxRetries 0", async () => {
     const { cursor, requests, fails } = fake(broken(), { maxRetries: 0 });
     expect((await fails(cursor.agents.create({ prompt: "x" }))).outcome).toBe("unknown");
@@ -182,18 +191,13 @@ it("two creates with one id, the first aborted: one agent, for whoever adopts", 
 describe("the body of a create", () => {
   it("has what was set, and nothing else", async () => {
     const { cursor, requests } = fake(reply(201, created(agentId)));
-    const options = {
-      signal: new AbortController().signal,
-      timeout: 9,
-      maxRetries: 1,
-      onConflict: "throw" as const,
-    };
+    const options = { signal: new AbortController().signal, timeout: 9, maxRetries: 1 };
     await cursor.agents.create(
-      { prompt: "x", agentId, name: undefined as never, model: undefined as never },
-      options,
+      { prompt: "x", agentId, name: undefined, model: undefined },
+      { ...options, onConflict: "throw" },
     );
     expect(JSON.parse(requests[0]!.text)).toEqual({ prompt: { text: "x" }, agentId });
-    await cursor.runs.create(agentId, { prompt: { text: "x" } }, { ...options, whenBusy: "throw" } as never);
+    await cursor.runs.create(agentId, { prompt: { text: "x" } }, { ...options, whenBusy: "throw" });
     expect(JSON.parse(requests[1]!.text)).toEqual({ prompt: { text: "x" } });
   });
 
@@ -234,4 +238,48 @@ describe("the body of a create", () => {
     await fake(reply(201, created(agentId))).cursor.agents.create(params as never);
     expect(params).toEqual({ prompt: "x", repos: [] });
   });
+});
+
+it.each([400, 401, 403, 429, 503])(
+  "a lost answer followed by a %i leaves the outcome unknown",
+  async (status) => {
+    const headers = { "retry-after": "120" };
+    const { cursor, fails } = fake([
+      broken(),
+      reply(status, { error: { code: "x", message: "m" } }, headers),
+    ]);
+    const error = await fails(cursor.agents.create({ prompt: "x" }));
+    expect(error).toMatchObject({ kind: "api", status, outcome: "unknown" });
+    expect(error.agentId).toMatch(/^bc-/);
+  },
+);
+
+it.each([{}, [], 1, "x", { agent: {} }])("a 201 with %j makes no agent out of nothing", async (body) => {
+  const { cursor, fails } = fake(reply(201, body as object));
+  const error = await fails(cursor.agents.create({ prompt: "x", envVars: { A: "value" } }));
+  expect(error).toMatchObject({ kind: "api", code: "invalid_response", outcome: "unknown" });
+});
+
+it("a middleware that fails on the answer doesn't undo what was done", async () => {
+  const middleware = [
+    {
+      onResponse: () => {
+        throw new TypeError("mine");
+      },
+    },
+  ];
+  const { cursor, fails } = fake(reply(201, { run: {} }), { middleware });
+  expect(await fails(cursor.runs.create(agentId, { prompt: "x" }))).toMatchObject({ outcome: "unknown" });
+});
+
+it("a conflict whose body is torn is asked again: it may be with the agent that was lost", async () => {
+  const torn = () => new Response(bodyOf(['{"error":{"co'], "cut"), { status: 409, headers: json });
+  const {
+    cursor,
+    run: play,
+    requests,
+  } = fake([broken(), torn, conflict, reply(200, { ...agent, latestRunId: run.id }), reply(200, run)]);
+  const made = await play(cursor.agents.create({ prompt: "x" }, { maxRetries: 3 }));
+  expect(made.run.id).toBe(run.id);
+  expect(requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "GET", "GET"]);
 });

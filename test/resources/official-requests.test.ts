@@ -1,5 +1,5 @@
 import type { Cursor } from "cursor-cloud-agents";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fake, reply, stream } from "../support/api-server.ts";
 
 // The request examples of the official page, in its order.
@@ -38,6 +38,16 @@ const followUpBody = {
   prompt: { text: "Also add troubleshooting steps" },
   mcpServers: [{ name: "docs", type: "http" as const, url: "https://example.com/mcp" }],
 };
+
+const poolToRegister = {
+  scope: "team" as const,
+  poolName: "payments-pool",
+  repoOwner: "acme",
+  repoName: "payments-service",
+  repoUrl: "https://github.com/acme/payments-service",
+};
+const requestId = "bc-00000000-0000-0000-0000-000000000002";
+const fleet = "/v0/private-workers";
 
 interface Example {
   title: string;
@@ -126,6 +136,63 @@ const examples: Example[] = [
     target: `${agent}/unarchive`,
   },
   { title: "Delete An Agent", call: (cursor) => cursor.agents.delete(id), method: "DELETE", target: agent },
+  {
+    title: "List Workers",
+    call: (cursor) => cursor.fleet.workers.list({ status: "idle", scope: "team_pool", limit: 50 }),
+    method: "GET",
+    target: `${fleet}?status=idle&scope=team_pool&limit=50`,
+  },
+  {
+    title: "Get Fleet Summary",
+    call: (cursor) => cursor.fleet.summary(),
+    method: "GET",
+    target: `${fleet}/summary`,
+  },
+  {
+    title: "Get Worker By ID",
+    call: (cursor) => cursor.fleet.workers.get("pw_123"),
+    method: "GET",
+    target: `${fleet}/pw_123`,
+  },
+  {
+    title: "List Pools",
+    call: (cursor) => cursor.fleet.pools.list({ scope: "team_pool", includeStale: false }),
+    method: "GET",
+    target: `${fleet}/pools?scope=team_pool&includeStale=false`,
+  },
+  {
+    title: "Register A Pool",
+    call: (cursor) => cursor.fleet.pools.register(poolToRegister),
+    method: "POST",
+    target: `${fleet}/pools`,
+    body: poolToRegister,
+  },
+  {
+    title: "Deregister A Pool",
+    call: (cursor) => cursor.fleet.pools.deregister({ scope: "team", pool_name: "sandbox" }),
+    method: "DELETE",
+    target: `${fleet}/pools?scope=team&pool_name=sandbox`,
+  },
+  {
+    title: "List Pending Pool Requests",
+    call: (cursor) =>
+      cursor.fleet.requests.list({ limit: 50, repository: "https://github.com/acme/payments-service" }),
+    method: "GET",
+    target: `${fleet}/pending-requests?limit=50&repository=https%3A%2F%2Fgithub.com%2Facme%2Fpayments-service`,
+  },
+  {
+    title: "Claim A Pending Request",
+    call: (cursor) => cursor.fleet.claims.create({ id: requestId, workerId: "pw_123" }),
+    method: "POST",
+    target: `${fleet}/claim`,
+    body: { id: requestId, workerId: "pw_123" },
+  },
+  {
+    title: "Release A Claim",
+    call: (cursor) => cursor.fleet.claims.release(requestId),
+    method: "POST",
+    target: `${fleet}/claims/${requestId}/release`,
+  },
   { title: "API Key Info", call: (cursor) => cursor.me(), method: "GET", target: "/v1/me" },
   { title: "List Models", call: (cursor) => cursor.models.list(), method: "GET", target: "/v1/models" },
   {
@@ -137,7 +204,18 @@ const examples: Example[] = [
 ];
 
 /** Enough of an answer for every call above. */
-const anything = reply(200, { items: [], agent: {}, run: {} });
+const anything = reply(200, {
+  items: [],
+  agent: {},
+  run: {},
+  workers: [],
+  pools: [],
+  requests: [],
+  id: "x",
+  workerId: "x",
+  registered: true,
+  deregistered: true,
+});
 
 describe("the request examples of the official page, with -u KEY:", () => {
   it.each(examples)("$title", async ({ call, method, target, body }) => {
@@ -176,6 +254,25 @@ describe("the request examples of the official page, with -u KEY:", () => {
     expect(request?.headers.get("accept")).toBe("text/event-stream");
     expect(request?.headers.get("authorization")).toBe(`Basic ${btoa("YOUR_API_KEY:")}`);
   });
+
+  it("Watch Pending Pool Requests", async () => {
+    const list = reply(200, { requests: [], streamCursor: "STREAM_CURSOR" });
+    const { cursor, requests } = fake([list, stream([": connected\n\n"], "open")], {
+      apiKey: "YOUR_API_KEY",
+      auth: "basic",
+    });
+    const queue = cursor.fleet.requests.watch();
+    await queue.synced;
+    await new Promise((resolve) => setTimeout(resolve));
+    const request = requests[1];
+    queue.stop();
+    expect([request?.method, request?.target]).toEqual([
+      "GET",
+      `${fleet}/pending-requests/stream?cursor=STREAM_CURSOR`,
+    ]);
+    expect(request?.headers.get("accept")).toBe("text/event-stream");
+    expect(request?.headers.get("authorization")).toBe(`Basic ${btoa("YOUR_API_KEY:")}`);
+  });
 });
 
 describe("the request examples of the official page, with a Bearer token", () => {
@@ -191,15 +288,3 @@ describe("the request examples of the official page, with a Bearer token", () =>
     },
   );
 });
-
-// The page's fleet examples, to be moved up when the client has the calls.
-test.todo("List Workers: GET /v0/private-workers?status=idle&scope=team_pool&limit=50");
-test.todo("Get Fleet Summary: GET /v0/private-workers/summary");
-test.todo("Get Worker By ID: GET /v0/private-workers/pw_123");
-test.todo("List Pools: GET /v0/private-workers/pools?scope=team_pool&includeStale=false");
-test.todo("Register A Pool: POST /v0/private-workers/pools");
-test.todo("Deregister A Pool: DELETE /v0/private-workers/pools?scope=team&pool_name=sandbox");
-test.todo("List Pending Pool Requests: GET /v0/private-workers/pending-requests?limit=50&repository=…");
-test.todo("Watch Pending Pool Requests: GET /v0/private-workers/pending-requests/stream?cursor=…");
-test.todo("Claim A Pending Request: POST /v0/private-workers/claim");
-test.todo("Release A Claim: POST /v0/private-workers/claims/{id}/release");

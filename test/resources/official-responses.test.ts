@@ -173,6 +173,127 @@ it("Create A User-Scoped Worker Token", async () => {
   expect(await cursor.workerTokens.create({ forUserId: 42 })).toEqual(answer);
 });
 
+const requestId = "bc-00000000-0000-0000-0000-000000000002";
+const payments = {
+  repoOwner: "acme",
+  repoName: "payments-service",
+  repoUrl: "https://github.com/acme/payments-service",
+};
+
+it("List Workers", async () => {
+  const worker = {
+    workerId: "a8574fe8-248e-424a-a078-7584a2b93724",
+    ...payments,
+    workspaceRootPath: "/home/agent/payments-service",
+    connectedAtMs: 1737306880000,
+    userId: 0,
+    teamId: 456,
+    serviceAccountId: "sa_abc123",
+    isInUse: false,
+    name: "gpu-worker-1",
+  };
+  const { cursor } = fake([reply(200, { workers: [worker], totalCount: 1 })]);
+  expect(await cursor.fleet.workers.list({ status: "idle" })).toEqual({ items: [worker], totalCount: 1 });
+});
+
+it("Get Fleet Summary: what the page's scaling check reads", async () => {
+  const { cursor } = fake([reply(200, { teamSummary: { totalConnected: 10, inUse: 9 } }), reply(200, {})]);
+  const { teamSummary: team } = await cursor.fleet.summary();
+  expect(team && team.inUse / team.totalConnected).toBe(0.9);
+  expect((await cursor.fleet.summary()).teamSummary).toBeUndefined();
+});
+
+it("List Pools", async () => {
+  const common = { scope: "team", ownerId: 456, isStale: false };
+  const pools = [
+    {
+      ...common,
+      poolName: "gpu",
+      ...payments,
+      connectedWorkerCount: 2,
+      inUseWorkerCount: 1,
+      firstSeenAtMs: 1737000000000,
+      lastSeenAtMs: 1737306880000,
+      offlineReconnectTimeoutSeconds: 900,
+    },
+    {
+      ...common,
+      poolName: "sandbox",
+      connectedWorkerCount: 0,
+      inUseWorkerCount: 0,
+      firstSeenAtMs: 1737100000000,
+      lastSeenAtMs: 1737200000000,
+      offlineReconnectTimeoutSeconds: 0,
+    },
+  ];
+  const { cursor } = fake([reply(200, { pools })]);
+  expect(await cursor.fleet.pools.list()).toEqual({ items: pools });
+});
+
+it("Register and Deregister A Pool", async () => {
+  const { cursor } = fake([reply(200, { registered: true }), reply(200, { deregistered: true })]);
+  expect(
+    await cursor.fleet.pools.register({ scope: "team", poolName: "payments-pool", ...payments }),
+  ).toEqual({
+    registered: true,
+  });
+  expect(await cursor.fleet.pools.deregister({ scope: "team", pool_name: "sandbox" })).toEqual({
+    deregistered: true,
+  });
+});
+
+const pendingRequest = {
+  id: requestId,
+  userId: 321,
+  userEmail: "owner@acme.example",
+  ...payments,
+  labels: [{ key: "pool", value: "gpu" }],
+  createdAtMs: 1737306880000,
+};
+
+it("List Pending Pool Requests", async () => {
+  const request = {
+    ...pendingRequest,
+    serviceAccountId: "sa_abc123",
+    labels: [
+      { key: "repo", value: "acme/payments-service" },
+      { key: "pool", value: "gpu" },
+      { key: "env", value: "production" },
+    ],
+  };
+  const token = "eyJjcmVhdGVkQXRNcyI6MTczNzMwNjg4MDAwMH0=";
+  const streamCursor = "djQuZXhhbXBsZS1vcGFxdWUtY3Vyc29y";
+  const { cursor } = fake([reply(200, { requests: [request], nextPageToken: token, streamCursor })]);
+  expect(await cursor.fleet.requests.list({ limit: 50 })).toEqual({
+    items: [request],
+    nextCursor: token,
+    streamCursor,
+  });
+});
+
+it("Watch Pending Pool Requests: the example stream, as changes", async () => {
+  const frames = [
+    ": connected\n\n",
+    "event: heartbeat\nid: djQuY3Vyc29yLWNoZWNrcG9pbnQ\ndata: {}\n\n",
+    `event: created\nid: djQuY3Vyc29yLWFmdGVyLWNyZWF0ZWQ\ndata: ${JSON.stringify(pendingRequest)}\n\n`,
+    `event: claimed\nid: djQuY3Vyc29yLWFmdGVyLWNsYWltZWQ\ndata: {"id":"${requestId}"}\n\n`,
+  ];
+  const { cursor } = fake([reply(200, { requests: [], streamCursor: "s" }), stream(frames, "open")]);
+  const changes = [];
+  for await (const change of cursor.fleet.requests.watch()) if (changes.push(change) === 2) break;
+  expect(changes).toEqual([
+    { type: "added", id: requestId, request: pendingRequest, reason: "created" },
+    { type: "removed", id: requestId, reason: "claimed" },
+  ]);
+});
+
+it("Claim A Pending Request, Release A Claim", async () => {
+  const claim = { id: requestId, workerId: "pw_123" };
+  const { cursor } = fake(reply(200, claim));
+  expect(await cursor.fleet.claims.create(claim)).toEqual(claim);
+  expect(await cursor.fleet.claims.release(requestId)).toEqual(claim);
+});
+
 it.each([
   {
     apiKeyName: "Production API Key",

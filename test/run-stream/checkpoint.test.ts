@@ -162,14 +162,22 @@ describe("a checkpoint", () => {
     expect(next.streams).toHaveLength(0);
   });
 
-  it("between a synthesized result and its done supplies done alone", async () => {
-    const server = new StreamServer([apiError(410, "stream_expired")], { runs: ["FINISHED"] });
-    const { from } = await readSome(server, "all", 1);
-    const next = new StreamServer([]);
-    expect(
-      (await next.run(collect(next.cursor().runs.stream(ref, { from })))).map(({ type }) => type),
-    ).toEqual(["done"]);
-  });
+  it.each([
+    ["the stream was gone", [apiError(410, "stream_expired")]],
+    ["the stream failed", [CUT(), CUT()]],
+  ])(
+    "between a synthesized result and its done, since %s, supplies done alone, without an event's id",
+    async (_, connections) => {
+      const server = new StreamServer([CUT(status(), assistant("1", "a")), ...connections, CUT()], {
+        runs: ["FINISHED"],
+      });
+      const { from } = await server.run(readSome(server, "all", 3));
+      const next = new StreamServer([]);
+      expect(await next.run(collect(next.cursor().runs.stream(ref, { from })))).toEqual([
+        { type: "done", data: {}, synthesized: true },
+      ]);
+    },
+  );
 
   it("stands at what was handed out, not at what has arrived", async () => {
     const server = new StreamServer([STALL(status() + assistant("1", "a") + assistant("2", "b"))]);

@@ -1,10 +1,13 @@
+import type { RunCheckpoint } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
 import {
+  apiError,
   assistant,
   CUT,
   done,
   END,
   readAll,
+  ref,
   result,
   StreamServer,
   status,
@@ -52,17 +55,13 @@ describe("a server that replays more than was asked for", () => {
     expect(delivered).toEqual([...ids(5, 8), ...ids(0, 4), "8-0", "900-0", "900-0"]);
   });
 
-  it("and tells old statuses again is not believed: a run never goes back", async () => {
-    const statuses = ["CREATING", "RUNNING", "ERROR"].map((value) => status(value)).join("");
-    const server = new StreamServer([
-      CUT(statuses),
-      CUT(statuses),
-      END(statuses, status("HIBERNATED"), ending),
-    ]);
+  it("and tells old statuses again, unknown ones among them, is not believed: a run never goes back", async () => {
+    const statuses = ["CREATING", "RUNNING", "HIBERNATED", "ERROR"].map((value) => status(value)).join("");
+    const server = new StreamServer([CUT(statuses), CUT(statuses), END(statuses, ending)]);
     const told = (await readAll(server)).flatMap((event) =>
       event.type === "status" ? [event.data.status] : [],
     );
-    expect(told).toEqual(["CREATING", "RUNNING", "ERROR", "HIBERNATED"]);
+    expect(told).toEqual(["CREATING", "RUNNING", "HIBERNATED", "ERROR"]);
   });
 
   it("on every connection and never gets as far is dropped each time", async () => {
@@ -127,5 +126,34 @@ describe("a server that replays more than was asked for", () => {
       "900-0",
       "900-0",
     ]);
+  });
+
+  it("in another process is recognised by its checkpoint: what the one before delivered doesn't come again", async () => {
+    const first = new StreamServer([CUT(lines(ids(0, 5)))]);
+    const stream = first.cursor().runs.stream(ref);
+    const some = async () => {
+      let count = 0;
+      for await (const _event of stream) if (++count === 4) break;
+    };
+    await first.run(some());
+    const from = JSON.parse(JSON.stringify(stream.checkpoint())) as RunCheckpoint;
+    for (const cuts of [[], [CUT(lines(ids(0, 6)))], [CUT(lines(ids(4, 6))), CUT(lines(ids(0, 2)))]]) {
+      const server = new StreamServer([...cuts, END(lines(ids(0, 9)), ending)]);
+      expect((await readAll(server, { from })).map(({ id }) => id)).toEqual([...ids(4, 9), "900-0", "900-0"]);
+    }
+  });
+
+  it("since it refused a position behind the caller's own delivers nothing from before that", async () => {
+    const server = new StreamServer([
+      CUT(lines(ids(5, 7))),
+      apiError(400, "invalid_last_event_id"),
+      END(lines(ids(0, 9)), ending),
+    ]);
+    expect((await readAll(server, { from: "4-0" })).map(({ id }) => id)).toEqual([
+      ...ids(5, 9),
+      "900-0",
+      "900-0",
+    ]);
+    expect(server.positions).toEqual(["4-0", "6-0", undefined]);
   });
 });

@@ -67,6 +67,19 @@ describe("a stream that is gone (410)", () => {
     }
   });
 
+  it("and whose run can't be read either ends in what was answered, without retries that multiply", async () => {
+    const server = new StreamServer([gone], { runs: [refuse(502, "<html>")] });
+    const error = await server.run(
+      server
+        .cursor()
+        .runs.wait(ref)
+        .catch((reason: unknown) => reason),
+    );
+    expect(error).toMatchObject({ kind: "api", status: 502 });
+    expect(server.lookups.length).toBeLessThanOrEqual(11);
+    expect(server.streams).toHaveLength(1);
+  });
+
   it("is watched through refusals and broken connections", async () => {
     const html = refuse(502, "<html>");
     const runs = ["RUNNING", html, html, "RUNNING", refuse(429), refuse(503, ""), "RUNNING", "FINISHED"];

@@ -24,6 +24,7 @@ const ending = result() + done;
 const hel = assistant("100-0", "Hel");
 const all = ["assistant#100-0 Hel", "result#900-0 Hello", "done#900-0"];
 const broken = (error: unknown): Connection => ({ ...CUT(hel), ending: { error } });
+const lost = { error: terminated() };
 const html = "<html><body>upstream timed out</body></html>";
 const gaps = ({ streams }: StreamServer) => streams.slice(1).map(({ at }, index) => at - streams[index]!.at);
 const failing = (server: StreamServer, options = {}) =>
@@ -57,6 +58,7 @@ describe("what breaks a connection is a drop, not an error (B33)", () => {
     ["504", refuse(504, html)],
     ["520, which only proxies know", refuse(520, html)],
     ["409 stream_unavailable (T8)", apiError(409, "stream_unavailable")],
+    ["409 whose body breaks off before its code", { ...apiError(409, "x"), chunks: [], ending: lost }],
     ["200 with a page of HTML (B66)", refuse(200, "<html>login</html>")],
     ["200 with JSON (B66)", refuse(200, { error: { code: "x" } })],
     ["200 with another text type", { ...END(ending), headers: { "content-type": "text/event-streams" } }],
@@ -67,6 +69,18 @@ describe("what breaks a connection is a drop, not an error (B33)", () => {
     expect(server.positions).toEqual([undefined, undefined, "100-0", "100-0"]);
     expect(server.lookups).toHaveLength(0);
     expect(server.openBodies).toBe(0);
+  });
+
+  it("a 400 at a resume whose body breaks off before its code: it may have been the position", async () => {
+    const refusal = { ...apiError(400, "x"), chunks: [], ending: lost };
+    const server = new StreamServer([
+      CUT(hel),
+      refusal,
+      apiError(400, "invalid_last_event_id"),
+      END(hel, ending),
+    ]);
+    expect(briefly(await readAll(server))).toEqual(all);
+    expect(server.positions).toEqual([undefined, "100-0", "100-0", undefined]);
   });
 
   it.each(["text/event-stream", "text/event-stream; charset=utf-8", "TEXT/Event-Stream ;x=y"])(

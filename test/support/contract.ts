@@ -82,14 +82,28 @@ function createAjv(document: Node, options: { coerceTypes: boolean }): Ajv2020 {
   return ajv;
 }
 
-/** Says no to fields that the contract doesn't name, wherever a schema lists its fields in one place. */
+/** One schema with the fields of all parts, which can be closed as a whole. */
+function mergeParts({ allOf, ...rest }: Node): Node {
+  const parts = (allOf as Node[]).map((part) =>
+    typeof part["$ref"] === "string" ? follow(part["$ref"]).node : part,
+  );
+  return {
+    ...rest,
+    type: "object",
+    required: parts.flatMap((part) => (part["required"] as string[] | undefined) ?? []),
+    properties: Object.assign({}, ...parts.map((part) => part["properties"])),
+  };
+}
+
+/** Says no to fields that the contract doesn't name, wherever a schema lists its fields. */
 function closeObjects(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closeObjects);
   if (typeof node !== "object" || node === null) return node;
+  if ("allOf" in node) return closeObjects(mergeParts(node as Node));
   const copy = Object.fromEntries(
     Object.entries(node).map(([key, value]) => [key, closeObjects(value)]),
   ) as Node;
-  const isComposed = ["allOf", "anyOf", "oneOf"].some((key) => key in copy);
+  const isComposed = ["anyOf", "oneOf"].some((key) => key in copy);
   if (copy["type"] === "object" && "properties" in copy && !isComposed && !("additionalProperties" in copy)) {
     copy["additionalProperties"] = false;
   }
@@ -176,6 +190,11 @@ function checkAnswer(operation: Operation, response: ExchangeRecord["response"])
   const { node, pointer } = follow(`${operation.pointer}/responses/${name}`);
   const content = (node["content"] ?? {}) as Record<string, Node>;
   const type = response.headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (Object.keys(content).length === 0) {
+    return response.bodyText === "" && type === ""
+      ? []
+      : ["has a body, or the type of one, and none is documented"];
+  }
   if (!(type in content)) return [`content type ${type || "(none)"} is not documented`];
   const problems: string[] = [];
   for (const [header, value] of Object.entries((node["headers"] ?? {}) as Record<string, Node>)) {

@@ -20,20 +20,41 @@ const prompts = {
 const terminal = createTerminal(process.stdout, process.env);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      live: { type: "boolean", default: false },
-      repo: { type: "string" },
-      delete: { type: "boolean", default: false },
-      yes: { type: "boolean", default: false },
-    },
-  });
-  const folder = await mkdtemp(join(tmpdir(), "cursor-cloud-agents-demo-"));
-  if (values.live) await playLive(folder, values);
-  else await playOnEmulator(folder);
+  const options = readArguments();
+  if (options === undefined) return;
+  if (options.live) await playLive(options);
+  else await playOnEmulator();
 }
 
-async function playOnEmulator(folder: string): Promise<void> {
+const makeFolder = () => mkdtemp(join(tmpdir(), "cursor-cloud-agents-demo-"));
+
+const usage = `npm run demo                          on the embedded emulator: no key, no network
+npm run demo -- --live [options]      on the real API, with CURSOR_API_KEY; asks before it spends
+  --repo URL   give the agent a repository
+  --delete     delete the agent at the end
+  --yes        don't ask`;
+
+function readArguments() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        live: { type: "boolean", default: false },
+        repo: { type: "string" },
+        delete: { type: "boolean", default: false },
+        yes: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (!values.help) return values;
+    terminal.line(usage);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${usage}\n`);
+    process.exitCode = 2;
+  }
+  return undefined;
+}
+
+async function playOnEmulator(): Promise<void> {
   const began = Date.now();
   const { emulator, server } = await setStage();
   terminal.line(
@@ -42,7 +63,7 @@ async function playOnEmulator(folder: string): Promise<void> {
   try {
     const cursor = new Cursor({ apiKey: "demo-key-of-the-emulator", baseUrl: server.url });
     const repository = "https://github.com/your-org/your-repo";
-    const ending = await tell({ cursor, terminal, folder, prompts, repository });
+    const ending = await tell({ cursor, terminal, makeFolder, prompts, repository });
     const isWhole = ending.result.streamedText === reply;
     const downloads =
       emulator.requests.filter(({ operationId }) => operationId === "getArtifactBytes").length - 1;
@@ -62,17 +83,14 @@ async function playOnEmulator(folder: string): Promise<void> {
   }
 }
 
-async function playLive(
-  folder: string,
-  options: { repo?: string; delete?: boolean; yes?: boolean },
-): Promise<void> {
+async function playLive(options: { repo?: string; delete?: boolean; yes?: boolean }): Promise<void> {
   const cursor = new Cursor();
   terminal.line("On the real API: this starts an agent and three runs, which your account pays for.");
   if (!options.yes && !(await agrees("Go on?"))) {
     terminal.line("Nothing was sent.");
     return;
   }
-  const ending = await tell({ cursor, terminal, folder, prompts, repository: options.repo });
+  const ending = await tell({ cursor, terminal, makeFolder, prompts, repository: options.repo });
   summary(ending);
   if (options.delete) {
     await cursor.agents.delete(ending.agent.id);
@@ -90,15 +108,21 @@ function summary({ events, reconnects }: Ending): void {
 async function agrees(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) return false;
   const questions = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await questions.question(`${question} [y/N] `);
+  // Ctrl-C and Ctrl-D are a no.
+  const answer = await questions.question(`${question} [y/N] `).catch(() => "");
   questions.close();
   return /^y(es)?$/i.test(answer.trim());
 }
 
+// Whoever reads us has had enough, as `head` does.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? 0 : 1);
+});
+
 main().catch((error: unknown) => {
-  terminal.line();
-  terminal.line(
-    isCursorError(error) ? `${error.name}: ${error.message}` : String((error as Error)?.stack ?? error),
-  );
+  const text = isCursorError(error)
+    ? `${error.name}: ${error.message}`
+    : String((error as Error)?.stack ?? error);
+  process.stderr.write(`\n${text}\n`);
   process.exitCode = 1;
 });

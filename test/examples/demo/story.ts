@@ -1,18 +1,13 @@
-import { createWriteStream } from "node:fs";
-import { mkdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import { type Agent, type Cursor, isApiError, type Run, type RunResult } from "cursor-cloud-agents";
+import { saveArtifact } from "cursor-cloud-agents/node";
 import { duration, size, type Terminal } from "./terminal.ts";
 
 /** What to tell, and with what. */
 export interface Plan {
   cursor: Cursor;
   terminal: Terminal;
-  /** Where the artifact lands. */
-  folder: string;
+  /** Makes the folder where the artifact lands. */
+  makeFolder(): Promise<string>;
   prompts: { first: string; followUp: string; last: string };
   repository: string | undefined;
   signal?: AbortSignal;
@@ -29,7 +24,14 @@ export interface Ending {
 }
 
 /** The life of an agent, told as it happens. Everything here works the same on the real API. */
-export async function tell({ cursor, terminal, folder, prompts, repository, signal }: Plan): Promise<Ending> {
+export async function tell({
+  cursor,
+  terminal,
+  makeFolder,
+  prompts,
+  repository,
+  signal,
+}: Plan): Promise<Ending> {
   const counts = { reconnects: 0, events: 0 };
 
   const me = await cursor.me({ signal });
@@ -47,15 +49,18 @@ export async function tell({ cursor, terminal, folder, prompts, repository, sign
   terminal.line(`  ${terminal.faint(agent.url)}`);
 
   terminal.heading("Stream its run");
+  terminal.line(`  “${prompts.first}”`);
   const result = await watch(run);
 
   terminal.heading("Follow up");
+  terminal.line(`  “${prompts.followUp}”`);
   const followUp = await cursor.runs.create(
     agent.id,
     { prompt: prompts.followUp },
     { whenBusy: "wait", signal },
   );
   await watch(followUp);
+  terminal.line(`  “${prompts.last}”`);
   const last = await cursor.runs.create(agent.id, { prompt: prompts.last }, { whenBusy: "wait", signal });
   await watch(last);
 
@@ -113,12 +118,16 @@ export async function tell({ cursor, terminal, folder, prompts, repository, sign
       const { runs, totalUsage } = await cursor.usage.get(agent.id, {}, { signal });
       const row = (name: string, usage: typeof totalUsage) => [
         name,
-        ...[usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.totalTokens].map((count) =>
-          count.toLocaleString("en-US"),
-        ),
+        ...[
+          usage.inputTokens,
+          usage.outputTokens,
+          usage.cacheWriteTokens,
+          usage.cacheReadTokens,
+          usage.totalTokens,
+        ].map((count) => count.toLocaleString("en-US")),
       ];
       terminal.table([
-        ["run", "input", "output", "cache read", "total"],
+        ["run", "input", "output", "cache write", "cache read", "total"],
         ...runs.map(({ id, usage }) => row(`…${id.slice(-8)}`, usage)),
         row("all", totalUsage),
       ]);
@@ -136,17 +145,12 @@ export async function tell({ cursor, terminal, folder, prompts, repository, sign
       terminal.line("  none");
       return undefined;
     }
-    await using download = await cursor.artifacts.download(agent.id, artifact.path, {
+    const { file, sizeBytes } = await saveArtifact(cursor, agent.id, artifact.path, {
+      to: `${await makeFolder()}/`,
       signal,
       onProgress: ({ loaded, total }) => terminal.progress("downloading", loaded, total),
     });
-    await mkdir(folder, { recursive: true });
-    const file = join(folder, basename(artifact.path));
-    await pipeline(
-      Readable.fromWeb(download.body as NodeReadableStream<Uint8Array>),
-      createWriteStream(file),
-    );
-    terminal.line(`  saved ${file} (${size((await stat(file)).size)})`);
+    terminal.line(`  saved ${file} (${size(sizeBytes)})`);
     return file;
   }
 }

@@ -78,10 +78,12 @@ export function createTerminal(
       const isFull = total === undefined || loaded >= total;
       if (!isLive && !isFull) return;
       endText();
-      const width = 28;
+      const tail = ` ${String(Math.round(share * 100)).padStart(3)} %  ${size(loaded)}`;
+      // On one line whatever the terminal's width, or each update would begin a new one.
+      const width = Math.max(4, Math.min(28, (output.columns ?? 80) - label.length - tail.length - 6));
       const filled = Math.round(share * width);
       const bar = `${"█".repeat(filled)}${"░".repeat(width - filled)}`;
-      const line = `  ${label}  ${bar} ${String(Math.round(share * 100)).padStart(3)} %  ${size(loaded)}`;
+      const line = `  ${label}  ${bar}${tail}`;
       output.write(`${isLive ? "\r" : ""}${line}${isFull ? "\n" : ""}`);
     },
     faint: (text) => paint(2, text),

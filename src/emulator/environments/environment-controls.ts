@@ -1,0 +1,78 @@
+import type { EnvironmentBuild, EnvironmentStore } from "./environment-store.ts";
+import type { SecretHolder, SecretKind, SecretStore } from "./secret-store.ts";
+import { toSecret, toSecretOwner } from "./secret-views.ts";
+
+/** A secret for {@link SecretControls.add}. */
+export interface AddSecretInit {
+  name: string;
+  value: string;
+  /** @default "runtime_secret" */
+  type?: SecretKind;
+  /** @default every repository */
+  repos?: readonly string[];
+  /** The environment that holds it. */
+  environmentId?: string;
+  /** The user who holds it. Without this and without an environment, the team does. */
+  userId?: number;
+  userEmail?: string;
+  /** The team, as in the keys of the emulator. @default the one of keys without an owner */
+  team?: string;
+}
+
+/** A secret with its value. */
+export interface StoredSecret {
+  readonly id: string;
+  readonly name: string;
+  readonly type: SecretKind;
+  readonly repos: readonly string[];
+  readonly value: string;
+  readonly owner: { readonly type: string; readonly environmentId?: string };
+}
+
+/** Environments, from behind. */
+export class EnvironmentControls {
+  readonly #store: () => EnvironmentStore;
+
+  /** @internal */
+  constructor(store: () => EnvironmentStore) {
+    this.#store = store;
+  }
+
+  /** A build of an environment; the newest that succeeded and is no draft is what its agents start from. */
+  addBuild(environmentId: string, build: Partial<EnvironmentBuild> = {}): EnvironmentBuild {
+    const environment = this.#store().get(environmentId);
+    if (environment === undefined) throw new Error(`CursorEmulator: no environment ${environmentId}`);
+    return this.#store().addBuild(environment, build);
+  }
+}
+
+/** Secrets, from behind: the dashboard can do what requests can't. */
+export class SecretControls {
+  readonly #context: () => { secrets: SecretStore; environments: EnvironmentStore };
+
+  /** @internal */
+  constructor(context: () => { secrets: SecretStore; environments: EnvironmentStore }) {
+    this.#context = context;
+  }
+
+  /** All secrets with their values, oldest first. */
+  get all(): readonly StoredSecret[] {
+    const { secrets, environments } = this.#context();
+    return secrets.all.map((secret) => ({
+      ...toSecret(secret),
+      value: secret.value,
+      owner: toSecretOwner(secret, environments),
+    }));
+  }
+
+  /** Adds a version, also a second one of a name, a build secret, or a personal one; the answer is its id. */
+  add(init: AddSecretInit): string {
+    return this.#context().secrets.add(holderOf(init), init.name, init).id;
+  }
+}
+
+function holderOf({ environmentId, userId, userEmail, team = "owner" }: AddSecretInit): SecretHolder {
+  if (environmentId !== undefined) return { type: "environment", environmentId };
+  if (userId === undefined) return { type: "team", team };
+  return { type: "user", team, userId, ...(userEmail === undefined ? {} : { userEmail }) };
+}

@@ -1,0 +1,100 @@
+import type { Call } from "../core-context.ts";
+import { type Answer, json } from "../exchange.ts";
+import { refusal } from "../refusal.ts";
+import { validate } from "../validation.ts";
+import { environmentOf } from "./environment-routes.ts";
+import { listSecretsQuery } from "./environment-schemas.ts";
+import { toRepoPath } from "./environment-store.ts";
+import { offsetCursor, readOffset } from "./offset-cursor.ts";
+import { checkSecretsKey, checkTeam, checkWholeReach } from "./secret-access.ts";
+import type { SecretRecord } from "./secret-store.ts";
+import { toSecret, toSecretOwner } from "./secret-views.ts";
+
+/** Another member's: told to team admins, without its repositories. */
+type Listed = SecretRecord & { isOthers?: true };
+
+function teams({ core, caller }: Call): Listed[] {
+  return core.secrets.heldBy({ type: "team", team: caller.owner });
+}
+
+function users({ core, caller }: Call): Listed[] {
+  const { userId } = caller.info;
+  return userId === undefined ? [] : core.secrets.heldBy({ type: "user", team: caller.owner, userId });
+}
+
+function environments({ core, caller }: Call): Listed[] {
+  return core.environments
+    .visibleTo(caller)
+    .flatMap(({ id }) => core.secrets.heldBy({ type: "environment", environmentId: id }));
+}
+
+function others({ core, caller }: Call): Listed[] {
+  const isOthers = ({ holder }: SecretRecord) => {
+    const place = holder.type === "environment" ? core.environments.get(holder.environmentId) : holder;
+    return place?.team === caller.owner && "userId" in place && place.userId !== caller.info.userId;
+  };
+  return core.secrets.all.filter(isOthers).map((secret) => ({ ...secret, isOthers: true }));
+}
+
+/** What a key can list without a scope. */
+function everything(call: Call, repo: string | undefined): Listed[] {
+  const { caller } = call;
+  const isLimited = caller.repositories !== undefined;
+  const seesOthers = caller.role === "admin" && caller.kind === "user" && !isLimited && repo === undefined;
+  return [
+    ...(isLimited || caller.role === "none" ? [] : teams(call)),
+    ...(isLimited ? [] : users(call)),
+    ...environments(call),
+    ...(seesOthers ? others(call) : []),
+  ];
+}
+
+function listed(call: Call, query: { scope?: string; environmentId?: string; repo?: string }): Listed[] {
+  const { scope, environmentId, repo } = query;
+  if (environmentId !== undefined) {
+    const { id } = environmentOf({ ...call, params: { id: environmentId } });
+    return call.core.secrets.heldBy({ type: "environment", environmentId: id });
+  }
+  if (scope === "team") {
+    checkTeam(call.caller);
+    return teams(call);
+  }
+  if (scope === "user") {
+    if (call.caller.info.userId === undefined) {
+      throw refusal(403, "user_required", "This key does not act for a user.");
+    }
+    checkWholeReach(call.caller);
+    return users(call);
+  }
+  const all = everything(call, repo);
+  return scope === "environment" ? all.filter(({ holder }) => holder.type === "environment") : all;
+}
+
+/** Every secret a key can list, in pages; `nextCursor` is null on the last. @internal */
+export function listSecrets(call: Call): Answer {
+  const { core, caller } = call;
+  const query = validate(listSecretsQuery, call.query);
+  checkSecretsKey(caller);
+  const { name, repo, limit = "100", cursor, scope, environmentId } = query;
+  const start = readOffset(cursor);
+  const path = repo === undefined ? undefined : toRepoPath(repo);
+  const filters = {
+    ...(scope === undefined ? {} : { scope }),
+    ...(environmentId === undefined ? {} : { environmentId }),
+    ...(repo === undefined ? {} : { repo }),
+  };
+  const all = listed(call, filters).filter(
+    (secret) =>
+      (name === undefined || secret.name.toLowerCase() === name.toLowerCase()) &&
+      (path === undefined || secret.repos.length === 0 || secret.repos.includes(path)),
+  );
+  const size = core.options.shortPages ? Math.ceil(Number(limit) / 2) : Number(limit);
+  const page = all.slice(start, start + size);
+  const items = page.map((secret) => {
+    const { repos, ...rest } = toSecret(secret);
+    const owner = toSecretOwner(secret, core.environments);
+    return { ...rest, ...(secret.isOthers ? {} : { repos }), owner };
+  });
+  const end = start + page.length;
+  return json(200, { items, nextCursor: end < all.length ? offsetCursor(end) : null });
+}

@@ -1,0 +1,97 @@
+import { toBytes } from "../body-source.ts";
+import { fingerprint, type Store } from "../store.ts";
+import { toRepoPath } from "./environment-store.ts";
+
+/** How a secret is used; `build_secret` can't be set by requests. */
+export type SecretKind = "runtime_secret" | "environment_variable" | "build_secret";
+
+/** Who holds a secret. @internal */
+export type SecretHolder =
+  | { type: "team"; team: string }
+  | { type: "user"; team: string; userId: number; userEmail?: string }
+  | { type: "environment"; environmentId: string };
+
+/** One version of a secret. @internal */
+export interface SecretRecord {
+  id: string;
+  name: string;
+  type: SecretKind;
+  /** `host/owner/repo`, sorted; empty for all repositories. */
+  repos: string[];
+  value: string;
+  createdAt: number;
+  holder: SecretHolder;
+}
+
+/** What a secret is made of, or changed to. @internal */
+export interface SecretInput {
+  value: string;
+  type?: SecretKind | undefined;
+  repos?: readonly string[] | undefined;
+}
+
+/** Stored secrets with their values, which no answer tells. @internal */
+export class SecretStore {
+  readonly #store: Store;
+  readonly #secrets: SecretRecord[] = [];
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** All versions, oldest first. */
+  get all(): readonly SecretRecord[] {
+    return this.#secrets;
+  }
+
+  heldBy(holder: SecretHolder): SecretRecord[] {
+    return this.#secrets.filter((secret) => isSameHolder(secret.holder, holder));
+  }
+
+  add(holder: SecretHolder, name: string, input: SecretInput): SecretRecord {
+    const secret: SecretRecord = {
+      id: `secv_${fingerprint(toBytes(this.#store.ids.uuid())).slice(0, 22)}`,
+      name,
+      type: input.type ?? "runtime_secret",
+      repos: normalized(input.repos ?? []),
+      value: input.value,
+      createdAt: this.#store.now(),
+      holder,
+    };
+    this.#secrets.push(secret);
+    return secret;
+  }
+
+  change(secret: SecretRecord, { value, type, repos }: SecretInput): void {
+    secret.value = value;
+    secret.type = type ?? secret.type;
+    if (repos !== undefined) secret.repos = normalized(repos);
+  }
+
+  delete(secret: SecretRecord): void {
+    this.#secrets.splice(this.#secrets.indexOf(secret), 1);
+  }
+
+  /** Its environment is gone. */
+  forget(environmentId: string): void {
+    for (const secret of this.heldBy({ type: "environment", environmentId })) this.delete(secret);
+  }
+
+  /** Would some repository get both? */
+  overlap(repos: readonly string[], other: SecretRecord): boolean {
+    const mine = normalized(repos);
+    return mine.length === 0 || other.repos.length === 0 || mine.some((repo) => other.repos.includes(repo));
+  }
+}
+
+function normalized(repos: readonly string[]): string[] {
+  return [...new Set(repos.map(toRepoPath))].sort();
+}
+
+function isSameHolder(one: SecretHolder, other: SecretHolder): boolean {
+  if (one.type === "environment") {
+    return other.type === "environment" && one.environmentId === other.environmentId;
+  }
+  if (one.type !== other.type || one.team !== (other as { team: string }).team) return false;
+  return one.type === "team" || one.userId === (other as { userId: number }).userId;
+}

@@ -1,0 +1,150 @@
+import type { Transport } from "../http/transport.ts";
+import type { RequestOptions } from "../options.ts";
+import { PagePromise } from "../pagination.ts";
+import { toQuery } from "../resources/params.ts";
+import type { PendingRequest } from "../types.ts";
+import type { Claims } from "./claims.ts";
+import type { RequestControllerOptions } from "./controller-options.ts";
+import { QueueUpstream } from "./queue-upstream.ts";
+import { RequestController } from "./request-controller.ts";
+import {
+  type CheckedFilters,
+  checkFilters,
+  checkOnlyFilters,
+  type PendingRequestFilters,
+} from "./request-filters.ts";
+import { QueueHandle, type RequestQueue, type WatchRequestsOptions } from "./request-queue.ts";
+
+/** Filters and page of {@link PendingRequests.list}, by the wire's names. */
+export interface ListPendingRequestsQuery extends PendingRequestFilters {
+  /** Requests per page, 1 to 100. @default 50 */
+  limit?: number | undefined;
+  /** Where to begin: a page's `nextCursor`, which is good for the same filters only. */
+  pageToken?: string | undefined;
+}
+
+/** Requests that wait for a worker of a pool. */
+export class PendingRequests {
+  readonly #transport: Transport;
+  readonly #claims: Claims;
+  /** One per filter, shared by everyone on this client who watches: an account may hold four streams. */
+  readonly #upstreams = new Map<string, QueueUpstream>();
+
+  /** @internal */
+  constructor(transport: Transport, claims: Claims) {
+    this.#transport = transport;
+    this.#claims = claims;
+  }
+
+  /**
+   * The team's requests that no worker has taken, and those claimed by a worker that is offline, page by page. A page's
+   * `streamCursor` is where a watch would begin ({@link PendingRequests.watch} does that by itself); its `nextCursor` is
+   * the wire's `nextPageToken`.
+   * @throws ApiError 403 with a key of another kind, or of another repository
+   * @see List Pending Pool Requests
+   */
+  list(
+    query?: ListPendingRequestsQuery,
+    options: RequestOptions = {},
+  ): PagePromise<PendingRequest, { readonly streamCursor: string }> {
+    return new PagePromise<PendingRequest, { readonly streamCursor: string }>({
+      from: query?.pageToken,
+      path: "/v0/private-workers/pending-requests",
+      itemsKey: "requests",
+      cursorKey: "nextPageToken",
+      identity: ({ id }) => id,
+      fetch: (pageToken) =>
+        this.#transport.run(
+          (client, init) => {
+            const filters = { ...toQuery(query), ...checkFilters(query) };
+            return client.GET("/v0/private-workers/pending-requests", {
+              params: { query: { ...filters, ...(pageToken === undefined ? {} : { pageToken }) } },
+              ...init,
+            });
+          },
+          {},
+          options,
+        ),
+    });
+  }
+
+  /**
+   * A local view of the queue that keeps itself current: lists, then follows the stream of changes, lists again before
+   * the stream's position is five minutes old, and goes on through whatever breaks. It begins at once, and goes on until
+   * it is stopped, by `stop()`, `signal`, `budgetMs` or by leaving its loop.
+   *
+   * All watches of one filter on one client share one connection; an account may hold four.
+   *
+   * @throws ArgumentError at once; the iteration and `synced` reject with ApiError where the server refuses (400, 401, 403)
+   * @see Watch Pending Pool Requests
+   * @example
+   * for await (const change of cursor.fleet.requests.watch({ pool: "gpu" })) {
+   *   if (change.type === "added") console.log("waiting:", change.request.repoUrl);
+   * }
+   */
+  watch(filters?: PendingRequestFilters, options: WatchRequestsOptions = {}): RequestQueue {
+    return this.#watch(checkOnlyFilters(filters), options);
+  }
+
+  /**
+   * Claims requests as they come, each once among all controllers of the team, and hands each to `start`; gives back
+   * what could not be started, and revives workers whose claimed requests wait for them. Runs until it is stopped.
+   *
+   * @throws ArgumentError at once
+   * @see Claim A Pending Request
+   * @example
+   * const controller = cursor.fleet.requests.controller({
+   *   filters: { pool: "gpu" },
+   *   concurrency: 10,
+   *   claim: () => crypto.randomUUID(),
+   *   start: (request, { workerId }) => startMachine({ CURSOR_AGENT_WORKER_ID: workerId }),
+   *   onError: (error, request) => console.error(request?.id, error),
+   *   signal,
+   * });
+   * await controller.done;
+   */
+  controller(options: RequestControllerOptions): RequestController {
+    const { clock, random } = this.#transport.settings;
+    return new RequestController(options, {
+      watch: (filters) => this.#watch(filters, {}),
+      list: (filters) => this.list({ ...filters, limit: 100 }),
+      claims: this.#claims,
+      clock,
+      random,
+    });
+  }
+
+  #watch(filters: CheckedFilters, options: WatchRequestsOptions): QueueHandle {
+    const key = JSON.stringify([filters.repository, filters.pool]);
+    return new QueueHandle(options, this.#transport.settings.clock, () => {
+      const known = this.#upstreams.get(key);
+      if (known && !known.isOver) return known;
+      const upstream = this.#upstream(filters);
+      this.#upstreams.set(key, upstream);
+      upstream.onOver = () => {
+        if (this.#upstreams.get(key) === upstream) this.#upstreams.delete(key);
+      };
+      return upstream;
+    });
+  }
+
+  #upstream(filters: CheckedFilters): QueueUpstream {
+    const { clock, random } = this.#transport.settings;
+    return new QueueUpstream({
+      clock,
+      random,
+      // The queue has a patience of its own; two layers of retries would multiply.
+      list: (signal) => this.list({ ...filters, limit: 100 }, { signal, maxRetries: 0 }),
+      open: (cursor, signal) =>
+        this.#transport.open(
+          (client, init) =>
+            client.GET("/v0/private-workers/pending-requests/stream", {
+              params: { query: { ...filters, cursor } },
+              ...init,
+              headers: { ...init.headers, accept: "text/event-stream" },
+            }),
+          { signal },
+        ),
+    });
+  }
+}

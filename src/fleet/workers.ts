@@ -1,0 +1,81 @@
+import type { ApiPromise } from "../api-promise.ts";
+import { ArgumentError } from "../errors.ts";
+import { segment } from "../http/path.ts";
+import type { Transport } from "../http/transport.ts";
+import type { RequestOptions } from "../options.ts";
+import { PagePromise } from "../pagination.ts";
+import { toQuery } from "../resources/params.ts";
+import type { Worker } from "../types.ts";
+
+/** Filters of {@link Workers.list}, by the wire's names. */
+export interface ListWorkersQuery {
+  /** @default "all" */
+  status?: "all" | "in_use" | "idle" | (string & {}) | undefined;
+  /** @default "all" */
+  scope?: "all" | "team_pool" | "personal" | (string & {}) | undefined;
+  /** Workers per page, 1 to 100. @default 50 */
+  limit?: number | undefined;
+  /** Where to begin: a page's `nextCursor`. */
+  pageToken?: string | undefined;
+}
+
+/** Routes that a worker's id can't be told from. */
+const routes = new Set(["summary", "pools", "pending-requests"]);
+
+/** Self-hosted workers that are connected. */
+export class Workers {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Connected workers of the service account's team, newest first, page by page. A page's `totalCount` counts all
+   * workers that match; its `nextCursor` is the wire's `nextPageToken`.
+   * @throws ApiError 403 with a key of another kind
+   * @see List Workers
+   * @example
+   * for await (const worker of cursor.fleet.workers.list({ status: "idle" })) console.log(worker.workerId);
+   */
+  list(
+    query?: ListWorkersQuery,
+    options: RequestOptions = {},
+  ): PagePromise<Worker, { readonly totalCount: number }> {
+    return new PagePromise<Worker, { readonly totalCount: number }>({
+      from: query?.pageToken,
+      path: "/v0/private-workers",
+      itemsKey: "workers",
+      cursorKey: "nextPageToken",
+      identity: ({ workerId }) => workerId,
+      fetch: (pageToken) =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v0/private-workers", {
+              params: { query: { ...toQuery(query), ...(pageToken === undefined ? {} : { pageToken }) } },
+              ...init,
+            }),
+          {},
+          options,
+        ),
+    });
+  }
+
+  /**
+   * One worker. The page shows no answer; it is taken to be an item of the list.
+   * @throws ApiError 404 when no such worker is connected
+   * @see Get Worker By ID
+   */
+  get(workerId: string, options: RequestOptions = {}): ApiPromise<Worker> {
+    return this.#transport.call<Worker>(
+      (client, init) => {
+        const id = segment("workerId", workerId);
+        if (routes.has(id)) throw new ArgumentError("workerId", `${JSON.stringify(id)} is an endpoint`);
+        return client.GET("/v0/private-workers/{id}", { params: { path: { id } }, ...init });
+      },
+      {},
+      options,
+    );
+  }
+}

@@ -1,0 +1,124 @@
+import { ApiError, ConnectionError } from "../errors.ts";
+import type { Connection } from "./connection.ts";
+import { copyText } from "./copy-text.ts";
+import { readErrorBody } from "./error-body.ts";
+import { messageOf, type Redactor } from "./redact.ts";
+import { markTorn, retryAfter } from "./retry.ts";
+
+const errorBodyKept = 4096;
+/** A shorter secret may be a word, and codes are words that programs compare. */
+const shortestInCode = 8;
+
+/** The error of an answer that is no success; `error` is its body, parsed or not. */
+export function toRefusal(response: Response, connection: Connection, error: unknown, now: number): ApiError {
+  const raw = typeof error === "string" ? error : toJson(error);
+  // Read first and redacted then: a secret may be a word that the body's own form needs.
+  const details = readErrorBody(raw);
+  const { method, path, redactor } = connection;
+  const { status } = response;
+  const text = (value = "", shortest?: number) => redactor.text(value, shortest) || undefined;
+  const code = text(details.code, shortestInCode);
+  const message = text(details.message ?? response.statusText);
+  const refusal = new ApiError(describeAnswer(method, path, status, code, message), {
+    status,
+    method,
+    path,
+    code,
+    helpUrl: text(details.helpUrl),
+    provider: text(details.provider),
+    requestId: requestIdOf(response, redactor),
+    retryAfterMs: retryAfter(response.headers, now) ?? details.retryAfterMs,
+    body: raw === "" ? undefined : copyText((text(raw) ?? "").slice(0, errorBodyKept)),
+  });
+  if (connection.isTorn) markTorn(refusal);
+  return refusal;
+}
+
+/**
+ * The error of a success that says nothing usable.
+ * @param text Undefined: too large
+ */
+export function toInvalidAnswer(
+  response: Response,
+  { method, path, redactor }: Connection,
+  text: string | undefined,
+  isSecret = false,
+  lacking?: string,
+): ApiError {
+  const type = redactor.text(response.headers.get("content-type") ?? "no content type");
+  const isEmpty = text?.trim() === "";
+  const problem =
+    lacking ?? (text === undefined ? "too large" : isEmpty ? "empty" : `not a JSON object (${type})`);
+  const code = "invalid_response";
+  return new ApiError(describeAnswer(method, path, response.status, code, `the body is ${problem}`), {
+    status: response.status,
+    method,
+    path,
+    code,
+    requestId: requestIdOf(response, redactor),
+    // The beginning of a real answer may hold what is nobody's business; a page from elsewhere doesn't.
+    body:
+      isSecret || text === undefined || /^\s*([{["]|$)/.test(text)
+        ? undefined
+        : copyText(redactor.text(text).slice(0, errorBodyKept)),
+  });
+}
+
+/** The error of a redirect, which is never followed: it names the host it leads to. */
+export function toRedirectError(
+  response: Response,
+  { method, path, target, redactor }: Connection,
+): ApiError {
+  const location = response.headers.get("location") ?? "";
+  const host = URL.canParse(location, target?.href)
+    ? new URL(location, target?.href).host
+    : "an unnamed place";
+  const { status } = response;
+  const code = "redirect_refused";
+  const message = describeAnswer(
+    method,
+    path,
+    status,
+    code,
+    `redirects to ${redactor.text(host)}, not followed`,
+  );
+  return new ApiError(message, { status, method, path, code, requestId: requestIdOf(response, redactor) });
+}
+
+/** The error of a connection that failed before or inside the answer. */
+export function toConnectionError(error: unknown, { method, path, redactor }: Connection): ConnectionError {
+  const cause = redactor.error(error);
+  const message = `${method} ${path}: connection failed: ${describeCause(cause)}`;
+  return new ConnectionError(message, { cause, method, path });
+}
+
+export const requestIdOf = ({ headers }: Response, redactor?: Redactor): string | undefined => {
+  const id = headers.get("x-request-id") ?? undefined;
+  return id && redactor ? redactor.text(id) : id;
+};
+
+/** A cause's message, with its code where the message doesn't say it. */
+export function describeCause(error: unknown): string {
+  const message = messageOf(error);
+  const code = ((error as Error | undefined)?.cause as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" && !message.includes(code) ? `${message} (${code})` : message;
+}
+
+function describeAnswer(
+  method: string,
+  path: string,
+  status: number,
+  code?: string,
+  message?: string,
+): string {
+  return `${method} ${path} -> ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`;
+}
+
+/** Nested deep enough, what could be parsed can't be written again. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "";
+  } catch {
+    return "";
+  }
+}

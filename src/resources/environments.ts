@@ -1,0 +1,225 @@
+import type { ApiPromise } from "../api-promise.ts";
+import { ArgumentError } from "../errors.ts";
+import { segment } from "../http/path.ts";
+import type { Transport } from "../http/transport.ts";
+import type { RequestOptions } from "../options.ts";
+import { PagePromise } from "../pagination.ts";
+import type {
+  ActiveEnvironmentBuild,
+  CreateEnvironmentParams,
+  Environment,
+  EnvironmentBuild,
+  EnvironmentChange,
+  EnvironmentDetails,
+  UpdateEnvironmentParams,
+} from "../types.ts";
+import { checkParams, deletion, toQuery } from "./params.ts";
+
+/** A page of environments or of their changes. */
+export interface ListEnvironmentsQuery {
+  /** Items per page, 1 to 100. @default 20 */
+  limit?: number | undefined;
+  /** Where to begin: a page's `nextCursor`. */
+  cursor?: string | undefined;
+}
+
+/** A page of builds; its size is fixed at ten. */
+export interface ListEnvironmentBuildsQuery {
+  /** Where to begin: a page's `nextCursor`. */
+  cursor?: string | undefined;
+}
+
+/**
+ * Named cloud environments. Newer than the baseline page of the API: only the newer edition of the official
+ * documentation has these calls.
+ */
+export class Environments {
+  readonly builds: EnvironmentBuilds;
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.builds = new EnvironmentBuilds(transport);
+  }
+
+  /**
+   * Creates an environment. Sent once: after an error with `outcome: "unknown"`, look for its name, which is unique.
+   * @param params.environmentJson The configuration as JSON text
+   * @throws ApiError `environment_name_conflict`, `repository_access`, `validation_error`, …
+   */
+  create(params: CreateEnvironmentParams, options: RequestOptions = {}): ApiPromise<Environment> {
+    return this.#transport.call<Environment>(
+      (client, init) => {
+        const body = checkParams(params);
+        return client.POST("/v1/environments", { body, ...init });
+      },
+      { policy: "unsafe", has: ["id"] },
+      options,
+    );
+  }
+
+  /** Lists environments by their last update, page by page; a page may be short while more follow. */
+  list(query?: ListEnvironmentsQuery, options: RequestOptions = {}): PagePromise<Environment> {
+    return new PagePromise<Environment>({
+      from: query?.cursor,
+      path: "/v1/environments",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      identity: ({ id }) => id,
+      fetch: (cursor) =>
+        this.#transport.run(
+          (client, init) => client.GET("/v1/environments", { params: { query: at(query, cursor) }, ...init }),
+          {},
+          options,
+        ),
+    });
+  }
+
+  /**
+   * An environment with its configuration.
+   * @throws ApiError `environment_not_found`
+   */
+  get(environmentId: string, options: RequestOptions = {}): ApiPromise<EnvironmentDetails> {
+    return this.#transport.call<EnvironmentDetails>(
+      (client, init) =>
+        client.GET("/v1/environments/{id}", { params: { path: pathOf(environmentId) }, ...init }),
+      { has: ["id"] },
+      options,
+    );
+  }
+
+  /**
+   * Renames an environment or replaces its configuration. Says what is to be, so it is repeated when its answer is lost.
+   * @throws ApiError `environment_not_found`, `environment_name_conflict`
+   */
+  update(
+    environmentId: string,
+    params: UpdateEnvironmentParams,
+    options: RequestOptions = {},
+  ): ApiPromise<undefined> {
+    return this.#transport.call<undefined>(
+      (client, init) => {
+        const body = checkParams(params);
+        return client.PATCH("/v1/environments/{id}", {
+          params: { path: pathOf(environmentId) },
+          body,
+          ...init,
+        });
+      },
+      { empty: undefined },
+      options,
+    );
+  }
+
+  /**
+   * Deletes an environment.
+   * @throws ApiError `environment_not_found`
+   */
+  delete(environmentId: string, options: RequestOptions = {}): ApiPromise<{ id: string }> {
+    return this.#transport.call<{ id: string }>(
+      (client, init) =>
+        client.DELETE("/v1/environments/{id}", { params: { path: pathOf(environmentId) }, ...init }),
+      deletion({ id: environmentId }),
+      options,
+    );
+  }
+
+  /** What changed in an environment, when and by which way. */
+  history(
+    environmentId: string,
+    query?: ListEnvironmentsQuery,
+    options: RequestOptions = {},
+  ): PagePromise<EnvironmentChange> {
+    return new PagePromise<EnvironmentChange>({
+      from: query?.cursor,
+      path: "/v1/environments/{id}/history",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      identity: ({ id }) => id,
+      fetch: (cursor) =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v1/environments/{id}/history", {
+              params: { path: pathOf(environmentId), query: at(query, cursor) },
+              ...init,
+            }),
+          {},
+          options,
+        ),
+    });
+  }
+}
+
+/** Builds of environments. Newer than the baseline page of the API. */
+export class EnvironmentBuilds {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The builds of an environment, ten a page. */
+  list(
+    environmentId: string,
+    query?: ListEnvironmentBuildsQuery,
+    options: RequestOptions = {},
+  ): PagePromise<EnvironmentBuild> {
+    return new PagePromise<EnvironmentBuild>({
+      from: query?.cursor,
+      path: "/v1/environments/{id}/builds",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      identity: ({ id }) => id,
+      fetch: (cursor) =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v1/environments/{id}/builds", {
+              params: { path: pathOf(environmentId), query: at(query, cursor) },
+              ...init,
+            }),
+          {},
+          options,
+        ),
+    });
+  }
+
+  /**
+   * One build.
+   * @throws ApiError `environment_not_found`, `build_not_found`
+   */
+  get(environmentId: string, buildId: string, options: RequestOptions = {}): ApiPromise<EnvironmentBuild> {
+    return this.#transport.call<EnvironmentBuild>(
+      (client, init) => {
+        const path = { ...pathOf(environmentId), buildId: segment("buildId", buildId) };
+        if (buildId === "active")
+          throw new ArgumentError("buildId", '"active" is an endpoint: use `active()`');
+        return client.GET("/v1/environments/{id}/builds/{buildId}", { params: { path }, ...init });
+      },
+      { has: ["id"] },
+      options,
+    );
+  }
+
+  /** What agents of an environment start from: one of its builds, or the universal image. */
+  active(environmentId: string, options: RequestOptions = {}): ApiPromise<ActiveEnvironmentBuild> {
+    return this.#transport.call<ActiveEnvironmentBuild>(
+      (client, init) =>
+        client.GET("/v1/environments/{id}/builds/active", {
+          params: { path: pathOf(environmentId) },
+          ...init,
+        }),
+      { has: ["type"] },
+      options,
+    );
+  }
+}
+
+const pathOf = (environmentId: string) => ({ id: segment("environmentId", environmentId) });
+
+/** The query of the page at `cursor`. */
+const at = <Query extends object>(query: Query | undefined, cursor: string | undefined) => ({
+  ...toQuery(query),
+  ...(cursor === undefined ? {} : { cursor }),
+});

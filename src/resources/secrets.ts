@@ -1,0 +1,206 @@
+import type { ApiPromise } from "../api-promise.ts";
+import { segment } from "../http/path.ts";
+import type { Transport } from "../http/transport.ts";
+import type { RequestOptions } from "../options.ts";
+import { PagePromise } from "../pagination.ts";
+import type { Secret, SecretScope, SetSecretParams } from "../types.ts";
+import { checkParams, deletion, toQuery } from "./params.ts";
+
+/** Filters and page of {@link Secrets.list}. */
+export interface ListSecretsQuery {
+  scope?: SecretScope | undefined;
+  environmentId?: string | undefined;
+  name?: string | undefined;
+  /** Only secrets that apply to this repository. */
+  repo?: string | undefined;
+  /** Secrets per page, 1 to 100. @default 100 */
+  limit?: number | undefined;
+  /** Where to begin: a page's `nextCursor`. */
+  cursor?: string | undefined;
+}
+
+/** Beside {@link RequestOptions}: which of several secrets of one name. */
+export interface SecretVersionOptions extends RequestOptions {
+  /** Its id (`secv_…`), needed where several share the name (409 `secret_name_ambiguous`). */
+  id?: string | undefined;
+}
+
+/**
+ * Stored secrets; their values are never given back. Newer than the baseline page of the API: only the newer edition of
+ * the official documentation has these calls. A run sees `envVars` before an environment's secrets, those before
+ * personal ones, those before the team's.
+ */
+export class Secrets {
+  readonly team: TeamSecrets;
+  readonly environment: EnvironmentSecrets;
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+    this.team = new TeamSecrets(transport);
+    this.environment = new EnvironmentSecrets(transport);
+  }
+
+  /** The secrets that the key can see, page by page. */
+  list(query?: ListSecretsQuery, options: RequestOptions = {}): PagePromise<Secret> {
+    return new PagePromise<Secret>({
+      from: query?.cursor,
+      path: "/v1/secrets",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      fetch: (cursor) =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v1/secrets", {
+              params: { query: { ...toQuery(query), ...(cursor === undefined ? {} : { cursor }) } },
+              ...init,
+            }),
+          {},
+          options,
+        ),
+    });
+  }
+}
+
+/**
+ * The team's secrets. Needs a seat in the team, and a team admin where only those may change secrets. Newer than the
+ * baseline page of the API.
+ */
+export class TeamSecrets {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** The team's secrets, sorted by name, in one page. */
+  list(options: RequestOptions = {}): PagePromise<Secret> {
+    return new PagePromise<Secret>({
+      path: "/v1/team/secrets",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      fetch: () => this.#transport.run((client, init) => client.GET("/v1/team/secrets", init), {}, options),
+    });
+  }
+
+  /**
+   * Creates or changes a secret; a new one may lack `id` and `createdAt`. Repeated when its answer is lost.
+   * @param name Letters, digits and `_`, no digit first, at most 255
+   * @throws ApiError `secret_name_ambiguous`, `secret_limit_reached`, `team_admin_required`, …
+   */
+  set(name: string, params: SetSecretParams, options: SecretVersionOptions = {}): ApiPromise<Secret> {
+    const { id, ...rest } = options;
+    return this.#transport.call<Secret>(
+      (client, init) => {
+        const body = checkParams(params);
+        return client.PUT("/v1/team/secrets/{name}", {
+          params: { path: { name: segment("name", name) }, query: toQuery({ id }) },
+          body,
+          ...init,
+        });
+      },
+      { has: ["name"] },
+      rest,
+    );
+  }
+
+  /**
+   * Deletes a secret.
+   * @throws ApiError `secret_not_found`, `secret_name_ambiguous`
+   */
+  delete(name: string, options: SecretVersionOptions = {}): ApiPromise<{ name: string }> {
+    const { id, ...rest } = options;
+    return this.#transport.call<{ name: string }>(
+      (client, init) =>
+        client.DELETE("/v1/team/secrets/{name}", {
+          params: { path: { name: segment("name", name) }, query: toQuery({ id }) },
+          ...init,
+        }),
+      deletion({ name }),
+      rest,
+    );
+  }
+}
+
+/** The secrets of environments. Newer than the baseline page of the API. */
+export class EnvironmentSecrets {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** An environment's secrets, sorted by name, in one page. */
+  list(environmentId: string, options: RequestOptions = {}): PagePromise<Secret> {
+    return new PagePromise<Secret>({
+      path: "/v1/environments/{id}/secrets",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      fetch: () =>
+        this.#transport.run(
+          (client, init) =>
+            client.GET("/v1/environments/{id}/secrets", {
+              params: { path: { id: segment("environmentId", environmentId) } },
+              ...init,
+            }),
+          {},
+          options,
+        ),
+    });
+  }
+
+  /**
+   * Creates or changes a secret; a new one may lack `id` and `createdAt`. Repeated when its answer is lost.
+   * @param name Letters, digits and `_`, no digit first, at most 255
+   * @throws ApiError `environment_not_found`, `secret_name_ambiguous`, `secret_limit_reached`, …
+   */
+  set(
+    environmentId: string,
+    name: string,
+    params: SetSecretParams,
+    options: SecretVersionOptions = {},
+  ): ApiPromise<Secret> {
+    const { id, ...rest } = options;
+    return this.#transport.call<Secret>(
+      (client, init) => {
+        const body = checkParams(params);
+        return client.PUT("/v1/environments/{id}/secrets/{name}", {
+          params: { path: pathOf(environmentId, name), query: toQuery({ id }) },
+          body,
+          ...init,
+        });
+      },
+      { has: ["name"] },
+      rest,
+    );
+  }
+
+  /**
+   * Deletes a secret.
+   * @throws ApiError `environment_not_found`, `secret_not_found`, `secret_name_ambiguous`
+   */
+  delete(
+    environmentId: string,
+    name: string,
+    options: SecretVersionOptions = {},
+  ): ApiPromise<{ name: string }> {
+    const { id, ...rest } = options;
+    return this.#transport.call<{ name: string }>(
+      (client, init) =>
+        client.DELETE("/v1/environments/{id}/secrets/{name}", {
+          params: { path: pathOf(environmentId, name), query: toQuery({ id }) },
+          ...init,
+        }),
+      deletion({ name }),
+      rest,
+    );
+  }
+}
+
+const pathOf = (environmentId: string, name: string) => ({
+  id: segment("environmentId", environmentId),
+  name: segment("name", name),
+});

@@ -1,0 +1,37 @@
+import { CursorEmulator, type EmulatorOptions } from "cursor-cloud-agents/emulator";
+import { describe, expect, it } from "vitest";
+import { RunScript } from "../../src/emulator/run-script.ts";
+
+const script = () =>
+  new RunScript({ prompt: "x", agentId: "bc-1", runId: "run-1", autoCreatePR: false, mode: "agent" });
+
+describe("a mistake in a test is told at once, not by a test that passes", () => {
+  it.each<[string, () => unknown, RegExp]>([
+    [
+      "an option that is none",
+      () => new CursorEmulator({ clok: 1 } as EmulatorOptions),
+      /"clok" is no option; there are clock/,
+    ],
+    [
+      "a fault for no operation",
+      () => new CursorEmulator().faults.dropAnswer("createAgnt" as never),
+      /no operation "createAgnt"/,
+    ],
+    [
+      "a script without a function",
+      () => new CursorEmulator().script("x", undefined as never),
+      /takes a function/,
+    ],
+    [
+      "a script for nothing",
+      () => new CursorEmulator().script(undefined as never, () => {}),
+      /a text, a pattern or a test/,
+    ],
+    ["a recording of nothing", () => script().replay(""), /has no event/],
+    ["a recording that is no stream", () => script().replay('{"error":"x"}\n\n'), /has no event/],
+    ["a text that is none", () => script().text(undefined as never), /text\(\) takes a string/],
+    ["a thought that is none", () => script().thinking(1 as never), /thinking\(\) takes a string/],
+    ["an artifact elsewhere", () => script().artifact("notes.md", "x"), /starts with "artifacts\/"/],
+    ["a step after the end", () => script().finish().text("x"), /after the run has ended/],
+  ])("%s", (_, mistake, message) => expect(mistake).toThrow(message));
+});

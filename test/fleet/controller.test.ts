@@ -1,0 +1,461 @@
+import {
+  type ControllerClaim,
+  Cursor,
+  type PendingRequest,
+  type RequestControllerOptions,
+} from "cursor-cloud-agents";
+import { type CursorEmulator, type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
+import { afterEach, describe, expect, it } from "vitest";
+import { checkedEmulator } from "../support/checked-emulator.ts";
+import { settle } from "./queue-server.ts";
+
+const unhandled: unknown[] = [];
+process.on("unhandledRejection", (reason) => unhandled.push(reason));
+afterEach(async () => {
+  await settle();
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+type Start = RequestControllerOptions["start"];
+
+/** A controller over an emulator; workers get the names `pw_1`, `pw_2`, … */
+function stage(options: Partial<RequestControllerOptions> & { emulator?: EmulatorOptions } = {}) {
+  const { emulator: emulatorOptions, start = () => {}, ...rest } = options;
+  const clock = new ManualClock();
+  const emulator = checkedEmulator({ clock, ...emulatorOptions });
+  const cursor = new Cursor({ apiKey: "sa_service", fetch: emulator.fetch, clock, random: () => 0.5 });
+  const started: { id: string; claim: ControllerClaim }[] = [];
+  const errors: { error: unknown; id: string | undefined }[] = [];
+  let workers = 0;
+  const run = (more: Partial<RequestControllerOptions> = {}) =>
+    cursor.fleet.requests.controller({
+      filters: { pool: "gpu" },
+      concurrency: 10,
+      claim: () => `pw_${++workers}`,
+      start: (request, claim) => {
+        started.push({ id: request.id, claim });
+        return start(request, claim);
+      },
+      onError: (error, request) => errors.push({ error, id: request?.id }),
+      ...rest,
+      ...more,
+    });
+  const sent = (operationId: string) =>
+    emulator.requests.filter((request) => request.operationId === operationId).length;
+  return { clock, emulator, cursor, started, errors, run, sent };
+}
+
+const stateOf = (emulator: CursorEmulator, id: string) => {
+  const request = emulator.fleet.requests.find((candidate) => candidate.id === id);
+  return [request?.state, request?.claimedWorkerId];
+};
+
+describe("a controller", () => {
+  it("claims what waits and what comes, once each, and hands it over with its worker", async () => {
+    const { clock, emulator, started, errors, run, sent } = stage();
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.fleet.addRequest({ id: "bc-other", pool: "cpu" });
+    const controller = run();
+    await clock.advance(1_000);
+    emulator.fleet.addRequest({ id: "bc-2", pool: "gpu" });
+    await clock.advance(600_000);
+    expect(started).toEqual([
+      { id: "bc-1", claim: { id: "bc-1", workerId: "pw_1" } },
+      { id: "bc-2", claim: { id: "bc-2", workerId: "pw_2" } },
+    ]);
+    expect([stateOf(emulator, "bc-1"), stateOf(emulator, "bc-other")]).toEqual([
+      ["claimed", "pw_1"],
+      ["pending", undefined],
+    ]);
+    expect([sent("claimPendingRequest"), sent("releaseClaim"), errors]).toEqual([2, 0, []]);
+    await controller.stop();
+    await controller.done;
+    expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+  });
+
+  it("holds no more requests in hand than it may", async () => {
+    let most = 0;
+    let now = 0;
+    const finish: (() => void)[] = [];
+    const start: Start = () => {
+      most = Math.max(most, ++now);
+      return new Promise<void>((resolve) => finish.push(resolve)).then(() => void now--);
+    };
+    const { clock, emulator, started, run } = stage({ concurrency: 3, start });
+    for (let id = 0; id < 8; id++) emulator.fleet.addRequest({ id: `bc-${id}`, pool: "gpu" });
+    const controller = run();
+    await clock.advance(1_000);
+    expect(started).toHaveLength(3);
+    while (started.length < 8) {
+      finish.shift()?.();
+      await settle();
+    }
+    expect([most, new Set(started.map(({ id }) => id)).size]).toEqual([3, 8]);
+    for (const end of finish) end();
+    await controller.stop();
+  });
+
+  it("loses a race without a word, and doesn't try again", async () => {
+    const { clock, emulator, cursor, started, errors, run, sent } = stage();
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run({
+      claim: async () => {
+        await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_faster" });
+        return "pw_late";
+      },
+    });
+    await clock.advance(700_000);
+    expect([started, errors, sent("claimPendingRequest")]).toEqual([[], [], 2]);
+    await controller.stop();
+  });
+
+  it("takes up a request whose other claim has ended", async () => {
+    const { clock, emulator, cursor, started, run } = stage();
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_other" });
+    const controller = run();
+    await clock.advance(1_000);
+    expect(started).toEqual([]);
+    await cursor.fleet.claims.release("bc-1");
+    await clock.advance(1_000);
+    expect(started).toHaveLength(1);
+    // And again, when its own worker never came and the claim was ended.
+    await cursor.fleet.claims.release("bc-1");
+    await clock.advance(1_000);
+    expect(started.map(({ claim }) => claim.workerId)).toEqual(["pw_1", "pw_2"]);
+    await controller.stop();
+  });
+
+  it("asks again for what was declined", async () => {
+    let hasRoom = false;
+    const { clock, emulator, started, run, sent } = stage({ claim: () => (hasRoom ? "pw_1" : undefined) });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(30_000);
+    expect([started, sent("claimPendingRequest")]).toEqual([[], 0]);
+    hasRoom = true;
+    await clock.advance(60_000);
+    expect(started).toHaveLength(1);
+    await controller.stop();
+  });
+});
+
+describe("what could not be started", () => {
+  it("is released, and tried again after a growing while", async () => {
+    const attempts: number[] = [];
+    const { clock, emulator, started, errors, run, sent } = stage({
+      start: () => {
+        attempts.push(clock.now());
+        if (attempts.length < 4) throw new Error("no capacity");
+      },
+    });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(120_000);
+    expect(started.map(({ claim }) => claim.workerId)).toEqual(["pw_1", "pw_2", "pw_3", "pw_4"]);
+    expect(attempts.slice(1).map((at, index) => at - attempts[index]!)).toEqual([1_500, 3_000, 6_000]);
+    expect([sent("releaseClaim"), errors.length]).toEqual([3, 3]);
+    expect(errors[0]).toMatchObject({ error: { message: "no capacity" }, id: "bc-1" });
+    expect(stateOf(emulator, "bc-1")).toEqual(["claimed", "pw_4"]);
+    await controller.stop();
+  });
+
+  it("with { fail }, the waiting user is told, and nobody tries again", async () => {
+    const { clock, emulator, started, errors, run, sent } = stage({
+      start: () => ({ fail: "No machine of this kind" }),
+    });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(400_000);
+    expect(emulator.fleet.requests[0]).toMatchObject({ state: "idle", failure: "No machine of this kind" });
+    expect([started.length, errors, sent("failClaim"), sent("releaseClaim")]).toEqual([1, [], 1, 0]);
+    await controller.stop();
+  });
+
+  it("with { fail } on a server that knows no such call, it is released", async () => {
+    const { clock, emulator, run, sent } = stage({ start: () => ({ fail: "No machine" }) });
+    emulator.faults.status("failClaim", 404, { times: Number.POSITIVE_INFINITY });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(500);
+    expect([sent("failClaim"), sent("releaseClaim")]).toEqual([1, 1]);
+    await controller.stop();
+  });
+
+  it("a release that finds no claim is no error, and is not repeated", async () => {
+    const { clock, emulator, cursor, errors, run, sent } = stage({
+      start: async () => {
+        await cursor.fleet.claims.release("bc-1");
+        throw new Error("mine");
+      },
+    });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(500);
+    expect(sent("releaseClaim")).toBe(2);
+    expect(errors.map(({ error }) => (error as Error).message)).toEqual(["mine"]);
+    await controller.stop();
+  });
+});
+
+describe("a claim whose answer was lost", () => {
+  it("that was made: the request has left the list, and its worker is started, marked as unsure", async () => {
+    const { clock, emulator, started, errors, run, sent } = stage();
+    emulator.faults.dropAnswer("claimPendingRequest");
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(600_000);
+    expect(started).toEqual([{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1", outcome: "unknown" } }]);
+    expect(stateOf(emulator, "bc-1")).toEqual(["claimed", "pw_1"]);
+    expect(sent("claimPendingRequest")).toBe(1);
+    expect(errors).toEqual([{ id: "bc-1", error: expect.objectContaining({ outcome: "unknown" }) }]);
+    await controller.stop();
+  });
+
+  it("that was never heard: the list still has it unclaimed, and it is claimed for the same worker", async () => {
+    const { clock, emulator, started, run, sent } = stage();
+    emulator.faults.dropRequest("claimPendingRequest");
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(600_000);
+    expect(started).toEqual([{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1" } }]);
+    expect(sent("claimPendingRequest")).toBe(2);
+    await controller.stop();
+  });
+
+  it.each([
+    [404, []],
+    [409, [{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1", outcome: "unknown" } }]],
+  ])("that seems unheard, and is refused with %i the second time", async (status, expected) => {
+    const { clock, emulator, started, run, sent } = stage();
+    emulator.faults.dropRequest("claimPendingRequest");
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    // The first fault strikes the first claim, this one the second.
+    emulator.faults.status(
+      ({ operationId }) => operationId === "claimPendingRequest" && sent("claimPendingRequest") > 1,
+      status,
+    );
+    const controller = run();
+    await clock.advance(100_000);
+    expect(started).toEqual(expected);
+    expect(sent("claimPendingRequest")).toBe(2);
+    await controller.stop();
+  });
+
+  it("while the list can't be read either: nothing is claimed or forgotten until it can", async () => {
+    const { clock, emulator, started, run, sent } = stage();
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run({
+      claim: () => {
+        emulator.faults.status("listPendingRequests", 503, { times: 5 });
+        return "pw_1";
+      },
+    });
+    emulator.faults.dropAnswer("claimPendingRequest");
+    await clock.advance(600_000);
+    expect(started).toEqual([{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1", outcome: "unknown" } }]);
+    expect(sent("claimPendingRequest")).toBe(1);
+    await controller.stop();
+  });
+
+  it("and whose worker can't be started is not released: it may be another's", async () => {
+    const { clock, emulator, run, sent } = stage({
+      start: () => {
+        throw new Error("no capacity");
+      },
+    });
+    emulator.faults.dropAnswer("claimPendingRequest");
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(600_000);
+    expect(sent("releaseClaim")).toBe(0);
+    await controller.stop();
+  });
+});
+
+describe("claimed requests whose worker is offline", () => {
+  /** A turn on `pw_1` is over, its worker is gone, and its user writes again. */
+  async function offline(start: Start = () => {}) {
+    const all = stage({ start });
+    const { clock, emulator, cursor } = all;
+    emulator.fleet.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_old" });
+    emulator.fleet.connectWorker({ workerId: "pw_old" });
+    emulator.fleet.endTurn("bc-1");
+    emulator.fleet.disconnectWorker("pw_old");
+    await clock.advance(1_000);
+    return all;
+  }
+  const revived = { id: "bc-1", claim: { id: "bc-1", workerId: "pw_old", revived: true } };
+
+  it("are revived with that worker, once, whether listed or told of", async () => {
+    const { clock, emulator, started, run, sent } = await offline();
+    emulator.fleet.followUp("bc-1");
+    const controller = run();
+    await clock.advance(600_000);
+    expect(started).toEqual([revived]);
+    expect(sent("claimPendingRequest")).toBe(1);
+    emulator.fleet.connectWorker({ workerId: "pw_old" });
+    emulator.fleet.endTurn("bc-1");
+    emulator.fleet.disconnectWorker("pw_old");
+    await clock.advance(1_000);
+    emulator.fleet.followUp("bc-1");
+    await clock.advance(1_000);
+    expect(started).toEqual([revived, revived]);
+    await controller.stop();
+  });
+
+  it("return to the queue when their window closes, and are claimed for a new worker", async () => {
+    const { clock, emulator, started, run } = await offline();
+    const controller = run();
+    emulator.fleet.followUp("bc-1");
+    await clock.advance(910_000);
+    expect(started).toEqual([revived, { id: "bc-1", claim: { id: "bc-1", workerId: "pw_1" } }]);
+    await controller.stop();
+  });
+
+  it("whose machine is no more are released, and claimed for a new worker", async () => {
+    const { clock, emulator, started, run } = await offline((_, claim) => {
+      if (claim.revived) throw new Error("no such machine");
+    });
+    const controller = run();
+    emulator.fleet.followUp("bc-1");
+    await clock.advance(10_000);
+    expect(started.map(({ claim }) => claim.workerId)).toEqual(["pw_old", "pw_1"]);
+    expect(stateOf(emulator, "bc-1")).toEqual(["claimed", "pw_1"]);
+    await controller.stop();
+  });
+});
+
+describe("the end of a controller", () => {
+  it("on a signal: no new claim, the starts under way come to their end, then done", async () => {
+    const aborter = new AbortController();
+    let finish = () => {};
+    const { clock, emulator, started, run, sent } = stage({
+      concurrency: 1,
+      signal: aborter.signal,
+      start: () => new Promise<void>((resolve) => (finish = resolve)),
+    });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.fleet.addRequest({ id: "bc-2", pool: "gpu" });
+    const controller = run();
+    let isDone = false;
+    controller.done.then(() => (isDone = true));
+    await clock.advance(1_000);
+    aborter.abort(new Error("shut down"));
+    emulator.fleet.addRequest({ id: "bc-3", pool: "gpu" });
+    await clock.advance(400_000);
+    expect([isDone, emulator.fleet.watchers, sent("claimPendingRequest")]).toEqual([false, 0, 1]);
+    finish();
+    await controller.done;
+    expect([started.length, sent("claimPendingRequest"), clock.pending]).toEqual([1, 1, 0]);
+  });
+
+  it("a worker id that comes after the stop claims nothing", async () => {
+    let answer: (id: string) => void = () => {};
+    const { clock, emulator, run, sent } = stage({
+      claim: () => new Promise<string>((resolve) => (answer = resolve)),
+    });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(1_000);
+    const stopped = controller.stop();
+    answer("pw_1");
+    await stopped;
+    expect([sent("claimPendingRequest"), clock.pending]).toEqual([0, 0]);
+  });
+
+  it("a refusal of the server's ends it: done rejects, onError hears of it", async () => {
+    const { emulator, errors, run } = stage();
+    emulator.faults.status("watchPendingRequests", 403, { times: Number.POSITIVE_INFINITY });
+    const controller = run();
+    await expect(controller.done).rejects.toMatchObject({ status: 403 });
+    expect(errors).toEqual([{ error: expect.objectContaining({ status: 403 }), id: undefined }]);
+    await controller.stop();
+  });
+
+  it("an onError that throws ends it", async () => {
+    const { clock, emulator, run } = stage({
+      start: () => {
+        throw new Error("no capacity");
+      },
+      onError: () => {
+        throw new Error("mine");
+      },
+    });
+    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    const end = expect(controller.done).rejects.toThrow("mine");
+    await clock.advance(5_000);
+    await end;
+    expect(emulator.fleet.watchers).toBe(0);
+  });
+
+  it.each([
+    [{ concurrency: 0 }, "concurrency"],
+    [{ concurrency: 1.5 }, "concurrency"],
+    [{ concurrency: undefined }, "concurrency"],
+    [{ claim: undefined }, "claim"],
+    [{ start: "x" }, "start"],
+    [{ filters: { pool: "" } }, "pool"],
+    [{ signal: {} }, "signal"],
+    [{ onError: "log" }, "onError"],
+    [{ filters: { pol: "gpu" } }, "pol"],
+    [{ concurency: 1 }, "concurency"],
+  ])("%j is refused at once", async (options, argument) => {
+    const { emulator, run } = stage();
+    expect(() => run(options as never)).toThrow(expect.objectContaining({ kind: "argument", argument }));
+    await settle();
+    expect(emulator.requests).toEqual([]);
+  });
+});
+
+describe("two controllers", () => {
+  // Two hundred show what a thousand do, in a fifth of the time.
+  const count = Number(process.env["FLEET_REQUESTS"] ?? 200);
+
+  it(`with ten workers each claim ${count} requests: none twice, none forgotten, whatever is lost on the way`, async () => {
+    const clock = new ManualClock();
+    const emulator = checkedEmulator({ clock });
+    const starts = new Map<string, string[]>();
+    const controllers = ["a", "b"].map((name, index) => {
+      let workers = 0;
+      const cursor = new Cursor({
+        apiKey: `sa_${name}`,
+        fetch: emulator.fetch,
+        clock,
+        random: () => (((index + 1) * 7 + workers) % 10) / 10,
+      });
+      return cursor.fleet.requests.controller({
+        concurrency: 10,
+        claim: () => `${name}_${++workers}`,
+        start: async (request: PendingRequest, claim) => {
+          starts.set(request.id, [...(starts.get(request.id) ?? []), claim.workerId]);
+          await new Promise<void>((resolve) => clock.setTimeout(resolve, 200));
+        },
+      });
+    });
+    for (let id = 0; id < count; id++) {
+      emulator.fleet.addRequest({ id: `bc-${id}` });
+      if (id % 20 === 5) emulator.fleet.dropNextEvents(3);
+      if (id % 50 === 10) emulator.fleet.cutWatchers({ clean: id % 100 === 10 });
+      if (id % 40 === 20)
+        emulator.faults.dropAnswer("claimPendingRequest").dropRequest("claimPendingRequest");
+      if (id % 10 === 0) await clock.advance(100);
+    }
+    await clock.advance(700_000);
+    // The truth is the server's: each has one claim, and the worker of that claim was started, and started once.
+    for (const { id, claimedWorkerId } of emulator.fleet.requests) {
+      expect(
+        starts.get(id)?.filter((worker) => worker === claimedWorkerId),
+        id,
+      ).toEqual([claimedWorkerId]);
+    }
+    expect(starts.size).toBe(count);
+    const idle = [...starts.values()].flat().length - count;
+    expect(idle).toBeLessThanOrEqual(count / 40);
+    await Promise.all(controllers.map((controller) => controller.stop()));
+    expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+  });
+});

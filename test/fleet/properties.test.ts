@@ -1,0 +1,217 @@
+import { Cursor, type RequestChange } from "cursor-cloud-agents";
+import { CursorEmulator, type FaultTarget, ManualClock } from "cursor-cloud-agents/emulator";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { checkedEmulator } from "../support/checked-emulator.ts";
+import { seeded, settle } from "./queue-server.ts";
+
+// Whatever happens to the queue and to the connection: after the next list the view is the queue, and a reader that
+// adds up its changes has the same.
+
+const ids = ["bc-1", "bc-2", "bc-3", "bc-4"];
+const id = fc.constantFrom(...ids);
+
+type Step =
+  | { kind: "add" | "claim" | "release" | "connect" | "end" | "offline" | "followUp" | "expire"; id: string }
+  | { kind: "wait"; ms: number }
+  | { kind: "drop"; count: number }
+  | { kind: "cut"; clean: boolean }
+  | { kind: "fail"; operation: string; status: number }
+  | { kind: "break"; operation: string; afterBytes: number }
+  | { kind: "forget" }
+  | { kind: "page" };
+
+const operation = fc.constantFrom("listPendingRequests", "watchPendingRequests");
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("add", "claim", "release", "connect", "end", "offline", "followUp", "expire"),
+      id,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant("wait" as const),
+      ms: fc.constantFrom(1, 700, 5_000, 21_000, 65_000, 290_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant("drop" as const), count: fc.integer({ min: 1, max: 3 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("cut" as const), clean: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("fail" as const),
+      operation,
+      status: fc.constantFrom(410, 429, 500, 503),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant("break" as const),
+      operation,
+      afterBytes: fc.integer({ min: 0, max: 400 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: "forget" as const }) },
+  { weight: 1, arbitrary: fc.constant({ kind: "page" as const }) },
+);
+
+async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, step: Step): Promise<void> {
+  const { fleet } = emulator;
+  const request = "id" in step ? fleet.requests.find((candidate) => candidate.id === step.id) : undefined;
+  switch (step.kind) {
+    case "add":
+      if (!request) fleet.addRequest({ id: step.id, pool: "gpu" });
+      return;
+    case "claim":
+      await other.fleet.claims.create({ id: step.id, workerId: `pw_${step.id}` }).catch(() => {});
+      return;
+    case "release":
+      await other.fleet.claims.release(step.id).catch(() => {});
+      return;
+    case "connect":
+      if (request?.claimedWorkerId) fleet.connectWorker({ workerId: request.claimedWorkerId, pool: "gpu" });
+      return;
+    case "end":
+      if (request?.state === "running") fleet.endTurn(step.id);
+      return;
+    case "offline":
+      if (fleet.workers.some(({ workerId }) => workerId === `pw_${step.id}`))
+        fleet.disconnectWorker(`pw_${step.id}`);
+      return;
+    case "followUp":
+      if (request) fleet.followUp(step.id);
+      return;
+    case "expire":
+      if (request?.state === "pending") fleet.expireRequest(step.id);
+      return;
+    case "wait":
+      return clock.advance(step.ms);
+    case "drop":
+      return fleet.dropNextEvents(step.count);
+    case "cut":
+      return fleet.cutWatchers({ clean: step.clean });
+    case "fail":
+      emulator.faults.status(step.operation as FaultTarget, step.status);
+      return;
+    case "break":
+      emulator.faults.cut(step.operation as FaultTarget, { afterBytes: step.afterBytes });
+      return;
+    case "forget":
+      fleet.retainEvents(1);
+      return fleet.retainEvents(Number.POSITIVE_INFINITY);
+    case "page":
+      // A second page in the listing: more requests than fit on one.
+      for (let number = 0; number < 101; number++) {
+        if (!fleet.requests.some((candidate) => candidate.id === `bulk-${number}`)) {
+          fleet.addRequest({ id: `bulk-${number}`, pool: "gpu" });
+        }
+      }
+      return;
+  }
+}
+
+/** A reader's own idea of the queue: its changes, added up. */
+function addUp(changes: AsyncIterable<RequestChange>) {
+  const known = new Map<string, unknown>();
+  const wrong: string[] = [];
+  (async () => {
+    for await (const { type, id, request } of changes) {
+      if ((type === "added") === known.has(id)) wrong.push(`${type} ${id}`);
+      if (type === "removed") known.delete(id);
+      else known.set(id, request);
+    }
+  })();
+  return { known, wrong };
+}
+
+const without = (request: Record<string, unknown> | undefined) => ({ ...request, wakeTimeoutMs: 0 });
+
+it("any interleaving of transitions, cuts, lost events, expiries and lists leaves the view true", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 25 }),
+      fc.integer({ min: 0, max: 1000 }),
+      async (steps, seed) => {
+        const clock = new ManualClock();
+        const emulator = checkedEmulator({ clock });
+        emulator.fleet.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 100 });
+        const connect = (random: () => number) =>
+          new Cursor({ apiKey: "sa_service", fetch: emulator.fetch, clock, random, maxRetries: 0 });
+        const queue = connect(seeded(seed)).fleet.requests.watch({ pool: "gpu" });
+        const reader = addUp(queue);
+        for (const one of steps) {
+          await act(
+            emulator,
+            clock,
+            connect(() => 0),
+            one,
+          );
+          await settle();
+          expect(emulator.fleet.watchers).toBeLessThanOrEqual(1);
+        }
+        // By then every fault has struck and a list has come through.
+        await clock.advance(1_000_000);
+        const truth = emulator.fleet.requests.filter(
+          ({ state }) => state === "pending" || state === "claimed_offline",
+        );
+        const view = queue.current();
+        expect([...view.keys()].sort()).toEqual(truth.map((request) => request.id).sort());
+        for (const { state: _, failure: __, ...request } of truth)
+          expect(without(view.get(request.id))).toEqual(without(request));
+        expect(reader.wrong).toEqual([]);
+        expect(reader.known).toEqual(view);
+        queue.stop();
+        await settle();
+        expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+      },
+    ),
+    { numRuns: Number(process.env["FLEET_RUNS"] ?? 40) },
+  );
+}, 120_000);
+
+it("two quiet hours: no position is ridden to its end, the lists are apart, and there is one socket", async () => {
+  const clock = new ManualClock();
+  const emulator = new CursorEmulator({ clock });
+  let most = 0;
+  const lists: number[][] = [];
+  const queues = [1, 2, 3, 4].map((seed) => {
+    const times: number[] = [];
+    lists.push(times);
+    const cursor = new Cursor({
+      apiKey: "sa_service",
+      clock,
+      random: seeded(seed),
+      fetch: async (input, init) => {
+        const response = await emulator.fetch(input, init);
+        const { url } = input as Request;
+        if (!url.includes("/stream")) times.push(clock.now());
+        expect([url, response.status]).toEqual([url, 200]);
+        most = Math.max(most, emulator.fleet.watchers);
+        return response;
+      },
+    });
+    return cursor.fleet.requests.watch();
+  });
+  await clock.advance(7_200_000);
+  expect(emulator.requests.every(({ status }) => status === 200)).toBe(true);
+  expect(most).toBe(4);
+  for (const times of lists) {
+    const gaps = times.slice(1).map((at, index) => at - times[index]!);
+    expect(gaps.length).toBeGreaterThanOrEqual(24);
+    expect(Math.max(...gaps)).toBeLessThan(300_000);
+    expect(Math.max(...gaps) - Math.min(...gaps)).toBeGreaterThan(20_000);
+  }
+  // Whoever started together is apart after an hour.
+  const last = lists.map((times) => times.at(-1)!);
+  expect(new Set(last).size).toBe(4);
+  for (const queue of queues) queue.stop();
+  await settle();
+  expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+});

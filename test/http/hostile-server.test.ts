@@ -1,0 +1,134 @@
+import { ApiError, ConnectionError, Cursor, CursorError } from "cursor-cloud-agents";
+import { expect, it } from "vitest";
+import { StreamCursor } from "../../src/run-stream/cursor.ts";
+import { type Answer, agentId, failure, fake, listen, ref, reply, stream } from "../support/api-server.ts";
+import { artifacts, file, part } from "../support/artifact-storage.ts";
+
+it("an error body nested without end is still an ApiError", async () => {
+  const body = `{"error":${"[".repeat(30_000)}${"]".repeat(30_000)}}`;
+  const { cursor, fails } = fake(reply(400, body));
+  for (const call of [cursor.me(), cursor.runs.stream(ref).result()]) {
+    expect(await fails(call)).toMatchObject({ name: "ApiError", status: 400 });
+  }
+});
+
+it("a status outside of HTTP's range is read no further than any other", async () => {
+  let written = 0;
+  const server = await listen((_, response) => {
+    response.writeHead(600);
+    const push = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(1 << 16, 97))) written += 1 << 16;
+      if (!response.destroyed) response.once("drain", push);
+    };
+    push();
+  });
+  const error = await failure(server.cursor({ maxRetries: 0 }).me());
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error.status).toBe(600);
+  expect(error.body).toHaveLength(4096);
+  expect(written).toBeLessThan(16 << 20);
+});
+
+it("a fetch's error response is a broken connection", async () => {
+  const { cursor, fails } = fake(() => Response.error(), { maxRetries: 0 });
+  expect(await fails(cursor.me())).toBeInstanceOf(ConnectionError);
+});
+
+it.each([undefined, null, Object.create(null), { message: 5 }])(
+  "a thrown %o is our error",
+  async (thrown) => {
+    const answer: Answer = () => {
+      throw thrown;
+    };
+    const { cursor, fails } = fake(answer, { maxRetries: 0 });
+    expect(await fails(cursor.me())).toBeInstanceOf(CursorError);
+  },
+);
+
+it.each(["5", "true", '"x"', "[]"])("a 200 with %s is no answer", async (body) => {
+  const { cursor, fails } = fake(reply(200, body));
+  expect(await fails(cursor.agents.get(agentId))).toMatchObject({ code: "invalid_response", status: 200 });
+});
+
+it("a middleware that makes a new request can't have redirects followed", async () => {
+  const seen: string[] = [];
+  const fetch = async (request: Request) => {
+    seen.push(request.redirect);
+    return Response.json({});
+  };
+  const middleware = [{ onRequest: ({ request }: { request: Request }) => new Request(request.url) }];
+  await new Cursor({ apiKey: "key_TEST", fetch: fetch as typeof globalThis.fetch, middleware }).me();
+  expect(seen).toEqual(["manual"]);
+});
+
+it("a middleware that has read a stream's body is told so", async () => {
+  const middleware = [
+    { onResponse: async ({ response }: { response: Response }) => void (await response.text()) },
+  ];
+  const { cursor, fails } = fake(stream(["x"]), { middleware });
+  const error = await fails(cursor.runs.stream(ref).result());
+  expect(error).toBeInstanceOf(CursorError);
+  expect(error.message).toContain("clone it first");
+});
+
+it("the mark of an empty query in the base URL doesn't swallow the path", async () => {
+  for (const mark of ["?", "#", "/?#"]) {
+    const { cursor, requests, run } = fake(reply(200, {}), { baseUrl: `https://x.example/p${mark}` });
+    await run(cursor.me());
+    expect(requests[0]?.url.href).toBe("https://x.example/p/v1/me");
+  }
+});
+
+it("ids of any length don't fill the memory: the oldest are forgotten", () => {
+  const cursor = new StreamCursor("simplified");
+  const id = (number: number) => `${number}-${"x".repeat(1 << 20)}`;
+  for (let number = 0; number < 20; number++) cursor.accept({ id: id(number), data: "" } as never);
+  cursor.connected(undefined);
+  expect(cursor.accept({ id: id(18), data: "" } as never)).toBe(false);
+  cursor.connected(undefined);
+  expect(cursor.accept({ id: id(2), data: "" } as never)).toBe(true);
+});
+
+it("runs whose ids hold slashes are told apart", async () => {
+  const { cursor, requests, run } = fake((request) =>
+    reply(200, { id: request.target, agentId: "a", status: "FINISHED" })(request),
+  );
+  const wait = (agentId: string, id: string) => cursor.runs.wait({ agentId, id });
+  const [one, other] = await run(Promise.all([wait("a/b", "c"), wait("a", "b/c")]));
+  expect(one.id).not.toBe(other.id);
+  expect(requests.length).toBeGreaterThan(1);
+});
+
+it("a storage that asks to come back at once, for ever, is given up", async () => {
+  const busy = reply(503, "", { "retry-after": "0" });
+  const { text, asked } = artifacts(...Array.from({ length: 50 }, () => busy));
+  expect(await failure(text())).toMatchObject({ name: "ApiError", status: 503 });
+  expect(asked()).toHaveLength(3);
+});
+
+it("a part that nobody asked for is no file", async () => {
+  const { text } = artifacts(
+    () => new Response(file.slice(0, 5), { status: 206, headers: { "content-range": "bytes 0-4/10" } }),
+  );
+  expect(await failure(text())).toMatchObject({ code: "invalid_response", status: 206 });
+  expect(await artifacts(part()).text()).toBe(file);
+});
+
+it.each([
+  "http://127.0.0.1:2375/containers",
+  "http://localhost/x",
+  "https://:password@storage.example/x",
+  "https://user@storage.example/x",
+  "http://storage.example/x",
+  "file:///etc/passwd",
+  "javascript:alert(1)",
+  "data:text/plain,x",
+  "//storage.example/x",
+  "",
+])("no artifact is fetched from %s", async (url) => {
+  const { cursor, requests, fails } = fake(reply(200, { url, expiresAt: "" }));
+  const error = await fails(cursor.artifacts.download(agentId, "artifacts/a"));
+  expect(error).toMatchObject({ code: "invalid_response" });
+  expect(error.message).not.toContain("password");
+  expect(requests).toHaveLength(1);
+});
