@@ -27,7 +27,10 @@ beforeAll(async () => {
   );
   emulator.expireStream(expired.id);
   const refs = { over, going, expired };
-  child = start(file, [server.url, refs, atOnce, inARow], { flags: ["--expose-gc"], patience: 300_000 });
+  child = start(file, [server.url, refs, atOnce, inARow], {
+    flags: ["--expose-gc"],
+    patience: sized(60_000, 300_000),
+  });
   await Promise.race([child.ended, until(() => child.lines.length === 1, "the readings end", 280_000)]);
   readersLeft = emulator.connections;
   child.process.stdin?.write("close\n");

@@ -11,6 +11,11 @@ const [way, baseUrl, silentUrl, { over, going, expired }] = process.argv
 const cursor = new Cursor({ apiKey: "key_TEST", baseUrl });
 const silent = new Cursor({ apiKey: "key_TEST", baseUrl: silentUrl });
 const soon = () => AbortSignal.timeout(20);
+/** An abort a little after something was seen, when the client waits for the next time. */
+const abortable = () => {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => void setTimeout(() => controller.abort(), 50) };
+};
 const { agentId } = over;
 const reader = async (ref: RunRef) => {
   const stream = cursor.runs.stream(ref);
@@ -21,7 +26,11 @@ const reader = async (ref: RunRef) => {
 
 const ways: Record<string, () => Promise<unknown>> = {
   "wait: over": () => cursor.runs.wait(over),
-  "wait: polling, aborted": () => cursor.runs.wait(expired, { signal: soon() }),
+  "wait: over, long before its deadline": () => cursor.runs.wait(over, { timeout: 600_000 }),
+  "wait: polling, aborted": () => {
+    const { signal, abort } = abortable();
+    return cursor.runs.wait(expired, { signal, onStatus: abort });
+  },
   "wait: streaming, aborted": () => cursor.runs.wait(going, { signal: soon() }),
   "wait: deadline": () => cursor.runs.wait(going, { timeout: 20 }),
   "wait: a callback throws": () =>
@@ -95,8 +104,15 @@ const ways: Record<string, () => Promise<unknown>> = {
   "list: aborted": async () => silent.agents.list({}, { signal: soon() }),
   "list: late": async () => silent.agents.list({}, { timeout: 20, maxRetries: 1 }),
   "list: repositories, aborted": async () => silent.repositories.list({}, { signal: soon() }),
-  "call: aborted while it waits to retry": async () =>
-    cursor.runs.get({ agentId, id: "run-busy" }, { signal: soon() }),
+  "call: aborted while it waits to retry": async () => {
+    const { signal, abort } = abortable();
+    const busy = new Cursor({
+      apiKey: "key_TEST",
+      baseUrl,
+      fetch: (...request) => fetch(...request).finally(abort),
+    });
+    return busy.runs.get({ agentId, id: "run-busy" }, { signal });
+  },
   "prompt: aborted": () => cursor.prompt("going", {}, { signal: AbortSignal.timeout(200) }),
 };
 
