@@ -136,7 +136,7 @@ describe("an answer without end", () => {
   it.each(names)("comes to an end in bounded memory: %s", async (name) => {
     const line = child.lines.find((candidate) => candidate.scenario === name);
     expect(line).toMatchObject(answers[name]!.ends);
-    expect(line.grown).toBeLessThan(2 * MiB);
+    expect(line.grown).toBeLessThan(4 * MiB);
     expect(line.resources).toEqual([]);
     const place = server.place(name);
     await until(() => place.open.size === 0, "the server sees the sockets closed");

@@ -10,6 +10,9 @@ export class AnswerScanner {
   #target: number | undefined;
   #line = "";
   #inBody = false;
+  #length = Number.POSITIVE_INFINITY;
+  /** Where an answer of a known length ends. */
+  #end = Number.POSITIVE_INFINITY;
   #frames = 0;
   #fresh = 0;
   #id: string | undefined;
@@ -32,6 +35,9 @@ export class AnswerScanner {
     }
     const left = this.#target === undefined ? undefined : this.#target - this.#passed;
     this.#passed += bytes.length;
+    // A place at the very end of an answer is none in it: the reader has all, and leaves nothing behind.
+    const isAtEnd = this.isComplete && left === bytes.length;
+    if (isAtEnd || (this.#target !== undefined && this.#target >= this.#end)) return undefined;
     return left !== undefined && left <= bytes.length ? left : undefined;
   }
 
@@ -39,8 +45,11 @@ export class AnswerScanner {
     const line = this.#line;
     this.#line = "";
     if (!this.#inBody) {
+      const length = /^content-length: (\d+)/i.exec(line)?.[1];
+      if (length !== undefined) this.#length = Number(length);
       if (line !== "\r") return;
       this.#inBody = true;
+      this.#end = offset + this.#length;
       if (this.#place?.unit === "head") this.#reach(offset);
     } else if (line.startsWith("id: ")) {
       this.#id = line.slice(4);

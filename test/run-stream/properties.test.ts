@@ -91,7 +91,7 @@ describe.each(modes)("in the mode %s", (include) => {
           expect(placed(await readAll(server, { include }))).toEqual(expected);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 
@@ -191,7 +191,7 @@ describe("whatever happens to the connections", () => {
             if (lastEventId !== undefined) expect(again).toEqual([]);
           }
         }),
-        { numRuns: 250 },
+        { numRuns: 120 },
       );
     },
   );
@@ -219,7 +219,7 @@ describe("whatever happens to the connections", () => {
         events.push(...(await server.run(collect(server.cursor().runs.stream(ref, { include, from })))));
         expect(placed(events)).toEqual(await whole(frames.join(""), include));
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -71,16 +71,11 @@ describe("what breaks a connection is a drop, not an error (B33)", () => {
     expect(server.openBodies).toBe(0);
   });
 
-  it("a 400 at a resume whose body breaks off before its code: it may have been the position", async () => {
+  it("a 400 at a resume whose body breaks off before its code: it was the position, which isn't sent again", async () => {
     const refusal = { ...apiError(400, "x"), chunks: [], ending: lost };
-    const server = new StreamServer([
-      CUT(hel),
-      refusal,
-      apiError(400, "invalid_last_event_id"),
-      END(hel, ending),
-    ]);
+    const server = new StreamServer([CUT(hel), refusal, END(hel, ending)]);
     expect(briefly(await readAll(server))).toEqual(all);
-    expect(server.positions).toEqual([undefined, "100-0", "100-0", undefined]);
+    expect(server.positions).toEqual([undefined, "100-0", undefined]);
   });
 
   it.each(["text/event-stream", "text/event-stream; charset=utf-8", "TEXT/Event-Stream ;x=y"])(

@@ -46,14 +46,14 @@ for (const row of [["operation", "request", "client method", "emulator"], ...tab
 }
 
 /** Prints how many of an edition's operations are where; true when all are everywhere. */
-function summarise(title: string, rows: Row[], expected: number): boolean {
+function summarise(title: string, edition: string, rows: Row[], expected: number): boolean {
   const inClient = rows.filter(({ clientMethod }) => clientMethod !== null).length;
   const inEmulator = rows.filter(({ emulatorRoute }) => emulatorRoute !== null).length;
   console.log(
-    `${title}: ${rows.length} of ${expected} documented, ${inClient} of ${expected} in the client, ${inEmulator} of ${expected} in the emulator`,
+    `${title}: ${rows.length} of ${expected} ${edition} documented, ${inClient} of ${expected} in the client, ${inEmulator} of ${expected} in the emulator`,
   );
   return [rows.length, inClient, inEmulator].every((count) => count === expected);
 }
 
-const isComplete = summarise("operations, baseline page", baseline, 28);
-if (!summarise("operations, newer page only", newer, 18) || !isComplete) process.exit(1);
+const isComplete = summarise("operations", "baseline", baseline, 28);
+if (!summarise("newer operations", "newer", newer, 18) || !isComplete) process.exit(1);

@@ -17,7 +17,11 @@ export interface Stage {
  * twice (once between the frames of a tool call, once in the middle of a word), the download once.
  */
 export async function setStage({ pace = 25 }: { pace?: number } = {}): Promise<Stage> {
-  const emulator = new CursorEmulator({ pace, keys: [{ key: "demo-key-of-the-emulator" }] });
+  const emulator = new CursorEmulator({
+    pace,
+    busyWindowMs: 500,
+    keys: [{ key: "demo-key-of-the-emulator" }],
+  });
   emulator.script(/README/, (run) => {
     run
       .thinking("The repository has no README. ")
