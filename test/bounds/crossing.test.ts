@@ -99,34 +99,38 @@ describe("a stream that goes on in another process", () => {
     expect(told([...eventsOf(first), ...eventsOf(second)])).toEqual(told(eventsOf(whole)));
   });
 
-  it.each(modes)("is not asked for again once it is gone (%s)", async (include) => {
-    emulator.script(`gone ${include}`, (script) =>
-      script.text("One. ").text("Two. ").hold(include).text("Three.").finish(),
-    );
-    const { run: other } = emulator.addAgent({ prompt: { text: `gone ${include}` } });
-    const asked = (operation: string) =>
-      emulator.requests.filter(({ operationId, url }) => operationId === operation && url.includes(other.id))
-        .length;
-    emulator.faults.cut(({ url }) => url.includes(`${other.id}/stream`), { afterEvents: 6 });
-    emulator.faults.status(({ url }) => url.includes(`${other.id}/stream`) && asked("streamRun") > 1, 410);
-    const child = start(file, [server.url, other, include, null]);
-    await until(() => asked("getRun") > 0, "it is told, and asks for the run");
-    const before = child.lines.length;
-    child.process.stdin?.write("where?\n");
-    await until(() => child.lines.length > before, "it says where it stands");
-    const { checkpoint } = child.lines.at(-1);
-    await kill(child);
-    const first = (child.lines as Line[]).filter(({ event }) => event !== undefined);
-    expect(checkpoint).toMatchObject({ expired: true });
-    const streams = asked("streamRun");
-    emulator.release(include);
-    await until(() => emulator.runs(other.agentId)[0]?.status === "FINISHED", "the run ends");
-    const second = eventsOf(await read(checkpoint, include, other));
-    expect(second.map(({ type }) => type)).toEqual(["result", "done"]);
-    expect(second[0]).toMatchObject({ data: { status: "FINISHED", text: "One. Two. Three." } });
-    expect(asked("streamRun")).toBe(streams);
-    expect(first.length).toBeGreaterThan(1);
-  });
+  it.each(isFull ? modes : (["all"] as const))(
+    "is not asked for again once it is gone (%s)",
+    async (include) => {
+      emulator.script(`gone ${include}`, (script) =>
+        script.text("One. ").text("Two. ").hold(include).text("Three.").finish(),
+      );
+      const { run: other } = emulator.addAgent({ prompt: { text: `gone ${include}` } });
+      const asked = (operation: string) =>
+        emulator.requests.filter(
+          ({ operationId, url }) => operationId === operation && url.includes(other.id),
+        ).length;
+      emulator.faults.cut(({ url }) => url.includes(`${other.id}/stream`), { afterEvents: 6 });
+      emulator.faults.status(({ url }) => url.includes(`${other.id}/stream`) && asked("streamRun") > 1, 410);
+      const child = start(file, [server.url, other, include, null]);
+      await until(() => asked("getRun") > 0, "it is told, and asks for the run");
+      const before = child.lines.length;
+      child.process.stdin?.write("where?\n");
+      await until(() => child.lines.length > before, "it says where it stands");
+      const { checkpoint } = child.lines.at(-1);
+      await kill(child);
+      const first = (child.lines as Line[]).filter(({ event }) => event !== undefined);
+      expect(checkpoint).toMatchObject({ expired: true });
+      const streams = asked("streamRun");
+      emulator.release(include);
+      await until(() => emulator.runs(other.agentId)[0]?.status === "FINISHED", "the run ends");
+      const second = eventsOf(await read(checkpoint, include, other));
+      expect(second.map(({ type }) => type)).toEqual(["result", "done"]);
+      expect(second[0]).toMatchObject({ data: { status: "FINISHED", text: "One. Two. Three." } });
+      expect(asked("streamRun")).toBe(streams);
+      expect(first.length).toBeGreaterThan(1);
+    },
+  );
 });
 
 async function kill(child: Child): Promise<void> {

@@ -1,6 +1,7 @@
 import { Cursor } from "cursor-cloud-agents";
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
+import { isFull } from "./support.ts";
 
 // Get A Run takes about 20 requests a minute; the client sends 12 at most, whoever waits, whatever is answered.
 
@@ -33,6 +34,12 @@ const answers: Record<string, () => Response> = {
   "connections break at times": flaky(reset),
 };
 
+/** By the jitter of their pauses. */
+const polls: [string, () => number][] = [
+  ["early", () => 0.999],
+  ["late", () => 0],
+];
+
 /** A client whose run has no stream any more; notes when its run was asked for. */
 function stage(answer: () => Response, random: () => number) {
   const clock = new ManualClock();
@@ -59,27 +66,27 @@ const most = (times: number[]) =>
   Math.max(0, ...times.map((end) => times.filter((at) => at <= end && at > end - minute).length));
 
 describe.each(Object.entries(answers))("while %s", (_, answer) => {
-  it.each([
-    ["early", () => 0.999],
-    ["late", () => 0],
-  ])("50 waiters of each kind share one budget for ten minutes (%s polls)", async (_name, random) => {
-    const { clock, asked, cursor } = stage(answer, random);
-    const ways: (() => PromiseLike<unknown>)[] = [
-      () => cursor.runs.wait(ref),
-      () => cursor.runs.stream(ref).result(),
-      () => cursor.runs.create(agentId, { prompt: "next" }, { whenBusy: "wait" }),
-    ];
-    const begin = (at: number) => Promise.resolve(ways[at % ways.length]!()).catch(() => {});
-    for (let at = 0; at < 50; at++) begin(at);
-    // Others come all the time, also when the first ones have given up.
-    for (let step = 0; step < 60; step++) {
-      begin(step);
-      await clock.advance(10_000);
-    }
-    expect(most(asked)).toBeLessThanOrEqual(12);
-    // And they don't starve.
-    expect(asked.length).toBeGreaterThan(40);
-  });
+  it.each(isFull ? polls : polls.slice(0, 1))(
+    "50 waiters of each kind share one budget for ten minutes (%s polls)",
+    async (_name, random) => {
+      const { clock, asked, cursor } = stage(answer, random);
+      const ways: (() => PromiseLike<unknown>)[] = [
+        () => cursor.runs.wait(ref),
+        () => cursor.runs.stream(ref).result(),
+        () => cursor.runs.create(agentId, { prompt: "next" }, { whenBusy: "wait" }),
+      ];
+      const begin = (at: number) => Promise.resolve(ways[at % ways.length]!()).catch(() => {});
+      for (let at = 0; at < 50; at++) begin(at);
+      // Others come all the time, also when the first ones have given up.
+      for (let step = 0; step < 60; step++) {
+        begin(step);
+        await clock.advance(10_000);
+      }
+      expect(most(asked)).toBeLessThanOrEqual(12);
+      // And they don't starve.
+      expect(asked.length).toBeGreaterThan(40);
+    },
+  );
 });
 
 describe("the budget", () => {

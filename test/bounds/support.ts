@@ -42,10 +42,14 @@ export async function steady(read: () => number): Promise<number> {
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
+let folder: string | undefined;
+afterAll(() => {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+
 /** A program for processes of its own, client and emulator inside: bundled, since a child must start at once. */
 export async function program(url: URL): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "cursor-bounds-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  folder ??= mkdtempSync(join(tmpdir(), "cursor-bounds-"));
   const source = fileURLToPath(url);
   const outfile = join(folder, `${basename(source, ".ts")}.mjs`);
   await build({

@@ -49,7 +49,7 @@ for (const name of names) {
     baseUrl: `${origin}/${name}`,
     clock,
     random: () => 0,
-    timeout: name === "json.hints" ? 2_000 : 60_000,
+    timeout: name === "json.hints" ? 1_000 : 60_000,
     maxRetries: 1,
   });
   const before = await memory();
