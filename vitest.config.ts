@@ -15,6 +15,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     testTimeout: 20_000,
+    // Loading the modules for each file takes as long as the tests: no core is left aside.
+    maxWorkers: "100%",
     unstubGlobals: true,
   },
 });
