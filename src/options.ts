@@ -59,8 +59,7 @@ export interface Settings {
   auth: "bearer" | "basic";
   baseUrl: string;
   origin: string;
-  fetch: (request: Request) => Promise<Response>;
-  fetchUrl: typeof globalThis.fetch;
+  fetch: typeof globalThis.fetch;
   headers: Record<string, string>;
   middleware: Middleware[];
   timeout: number | undefined;
@@ -117,7 +116,7 @@ export function resolveOptions(options: CursorOptions): Settings {
   }
   // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
   // that what is installed after us is used.
-  const fetchUrl: typeof globalThis.fetch = (...input) => (custom ?? globalThis.fetch)(...input);
+  const fetch: typeof globalThis.fetch = (...input) => (custom ?? globalThis.fetch)(...input);
   const key = keySource(options.apiKey ?? environment("CURSOR_API_KEY"));
   return {
     apiKey: typeof key === "string" ? () => key : key,
@@ -126,8 +125,7 @@ export function resolveOptions(options: CursorOptions): Settings {
     // Not `href`: that keeps the mark of an empty query.
     baseUrl: base.origin + base.pathname.replace(/\/$/, ""),
     origin: base.origin,
-    fetch: fetchUrl,
-    fetchUrl,
+    fetch,
     headers: checkHeaders("headers", options.headers),
     middleware: checkMiddleware(options.middleware),
     timeout: checkTimeout("timeout", options.timeout),

@@ -21,8 +21,6 @@ export interface Agent extends Of<"Agent"> {}
 export type AgentSummary = Omit<Schemas["AgentSummary"], "repos">;
 /** ACTIVE, IDLE or ARCHIVED: whether the agent's machine must stay up. It says nothing about a run. */
 export type AgentStatus = Schemas["AgentStatus"];
-/** Where an agent runs: in Cursor's cloud, on a pool, on a machine of yours. */
-export interface AgentEnv extends Of<"AgentEnv"> {}
 /** One prompt's execution on an agent. */
 export interface Run extends Of<"Run"> {}
 /** A run as lists give it: without `result`. */
@@ -31,10 +29,13 @@ export interface RunSummary extends Of<"RunSummary"> {}
 export type RunStatus = Schemas["RunStatus"];
 /** The agent's pushed branches and pull requests: state of the agent, the same on all its runs. */
 export interface GitInfo extends Of<"GitInfo"> {}
+/** A branch the agent has pushed, with its pull request where there is one; `repoUrl` has no scheme. See Get A Run. */
 export interface GitBranch extends Of<"GitBranch"> {}
 /** Tokens used, in total and per run. */
 export interface AgentUsage extends Of<"AgentUsage"> {}
+/** One run's tokens; without `usageUuid` nothing was recorded yet. See Get Agent Usage. */
 export interface RunUsage extends Of<"RunUsage"> {}
+/** Token counts; `totalTokens` is the sum of the other four. See Get Agent Usage. */
 export interface Usage extends Of<"Usage"> {}
 /** A file an agent left for its user. */
 export interface Artifact extends Of<"Artifact"> {}
@@ -42,7 +43,9 @@ export interface Artifact extends Of<"Artifact"> {}
 export interface ArtifactUrl extends Of<"ArtifactUrl"> {}
 /** Who the key belongs to. */
 export interface ApiKeyInfo extends Of<"ApiKeyInfo"> {}
+/** A recommended model with the parameters and variants it accepts. See List Models. */
 export interface Model extends Of<"Model"> {}
+/** A repository that Cursor's app can reach. See List GitHub Repositories. */
 export interface Repository extends Of<"Repository"> {}
 /** A one-hour token with which a worker runs as a team member. */
 export interface WorkerToken extends Of<"SubToken"> {}
@@ -79,14 +82,23 @@ export interface Secret extends Of<"Secret"> {}
 export type SecretScope = Schemas["SecretScope"];
 
 // The payloads of a run stream's events; `RunEventData` says which is which.
+/** A change of status. It is no outcome: `result` is. See Stream A Run, as for the payloads below. */
 export interface StatusEventData extends Of<"StatusEventData"> {}
+/** A piece of the reply. */
 export interface AssistantEventData extends Of<"AssistantEventData"> {}
+/** A piece of the agent's thinking. */
 export interface ThinkingEventData extends Of<"ThinkingEventData"> {}
+/** One state of a tool call; what is too large for the stream is left out and flagged in `truncated`. */
 export interface ToolCallEventData extends Of<"ToolCallEventData"> {}
+/** The richer twin of the simplified events, in the shape of Cursor's own SDK. */
 export interface InteractionUpdate extends Of<"InteractionUpdate"> {}
+/** A sign of life; holds nothing. */
 export type HeartbeatEventData = Schemas["HeartbeatEventData"];
+/** How the run came out; `durationMs` in milliseconds. */
 export interface ResultEventData extends Of<"ResultEventData"> {}
+/** What is wrong with the stream; says nothing of the run. */
 export interface ErrorEventData extends Of<"ErrorEventData"> {}
+/** The end of the stream; holds nothing. */
 export type DoneEventData = Schemas["DoneEventData"];
 
 /** The statuses after which a run changes no more. */
@@ -118,6 +130,7 @@ export type PromptImage = ImageCommon &
     | ({ data: string; mimeType: ImageMimeType } & Without<"url">)
     | ({ url: string } & Without<"data" | "mimeType">)
   );
+/** The types of image that a prompt takes. See Create An Agent. */
 export type ImageMimeType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 interface ImageCommon {
   /** Pixels, 1 or more. */
@@ -135,9 +148,15 @@ export type PromptInput = Schemas["PromptInput"];
 export type CreateAgentRequest = Schemas["CreateAgentRequest"];
 export type CreateRunRequest = Schemas["CreateRunRequest"];
 
+/** Where an agent runs: in Cursor's cloud, on a pool, on a machine of yours. */
+export interface AgentEnv extends Of<"AgentEnv"> {}
+/** A model by its id, with parameters as it names them (values are strings). See List Models. */
 export interface ModelRef extends Of<"ModelRef"> {}
+/** A repository to work on: `url` always, with a `startingRef` or a `prUrl`. See Create An Agent. */
 export interface RepoConfig extends Of<"RepoConfig"> {}
+/** An MCP server, remote (`url`) or inside the agent's machine (`command`). At most 50, with unique names. */
 export type McpServer = Schemas["McpServer"];
+/** A subagent to delegate to: name and description of at most 100 and 1,000 characters, prompt of at most 8,192. */
 export interface CustomSubagent extends Of<"CustomSubagent"> {}
 /** `agent` changes code; `plan` explores and drafts a plan first. */
 export type AgentMode = Schemas["AgentMode"];

@@ -32,7 +32,7 @@ export class ArtifactStorage {
       let response: Response;
       try {
         // Nothing of ours goes along: no key, no default headers; the signature in the URL is all the storage takes.
-        const pending = this.#transport.settings.fetchUrl(url, { headers, redirect: "manual", signal });
+        const pending = this.#transport.settings.fetch(url, { headers, redirect: "manual", signal });
         // A fetch that doesn't listen to the signal may still answer when nobody waits for it.
         pending.then((late) => signal.aborted && discard(late.body)).catch(() => {});
         response = await orAbort(pending, signal);
