@@ -10,6 +10,10 @@ export default defineConfig({
   entry: {
     index: "src/index.ts",
     "node/index": "src/node/index.ts",
+    "serve/index": "src/serve/index.ts",
+    "ai-sdk/index": "src/ai-sdk/index.ts",
+    "store/index": "src/store/index.ts",
+    "react/index": "src/react/index.ts",
     "emulator/index": "src/emulator/index.ts",
   },
   format: "esm",
@@ -20,7 +24,7 @@ export default defineConfig({
   banner: { dts: '/// <reference lib="esnext.disposable" />' },
   sourcemap: true,
   clean: true,
-  deps: { neverBundle: [/^node:/], onlyBundle: bundled },
+  deps: { neverBundle: [/^node:/, "react"], onlyBundle: bundled },
   hooks: {
     "build:done": () => writeFileSync("dist/THIRD-PARTY-LICENSES.txt", bundled.map(licenceOf).join("\n")),
   },

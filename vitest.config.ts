@@ -8,12 +8,16 @@ export default defineConfig({
     // Tests and examples import the package by its public name, as its users do; here the name means the sources.
     alias: [
       { find: /^cursor-cloud-agents$/, replacement: source("index.ts") },
+      { find: /^cursor-cloud-agents\/serve$/, replacement: source("serve/index.ts") },
+      { find: /^cursor-cloud-agents\/ai-sdk$/, replacement: source("ai-sdk/index.ts") },
+      { find: /^cursor-cloud-agents\/store$/, replacement: source("store/index.ts") },
+      { find: /^cursor-cloud-agents\/react$/, replacement: source("react/index.ts") },
       { find: /^cursor-cloud-agents\/node$/, replacement: source("node/index.ts") },
       { find: /^cursor-cloud-agents\/emulator$/, replacement: source("emulator/index.ts") },
     ],
   },
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.{ts,tsx}"],
     testTimeout: 20_000,
     // Loading the modules for each file takes as long as the tests: no core is left aside.
     maxWorkers: "100%",

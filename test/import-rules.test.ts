@@ -29,9 +29,9 @@ const mayImport: Record<string, string[]> = {
   node: subpath,
   serve: subpath,
   "ai-sdk": subpath,
-  store: subpath,
+  store: [...subpath, "serve"],
   react: [...subpath, "store"],
-  cli: [...subpath, "node"],
+  cli: [...subpath, "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.
   emulator: ["generated"],
 };
@@ -41,7 +41,9 @@ const packages: Record<string, string[]> = {
   http: ["openapi-fetch", "p-retry"],
   options: ["openapi-fetch"],
   sse: ["eventsource-parser"],
+  store: ["eventsource-parser"],
   react: ["react"],
+  cli: ["commander"],
   emulator: ["zod/mini", "msw"],
 };
 

@@ -1,0 +1,1 @@
+export type { EndFrame, FailureFrame, ResetFrame, ServedFrame } from "./frames.ts";
