@@ -6,6 +6,17 @@ import { defineConfig } from "tsdown";
 /** What the emulator brings along, so that it adds nothing to anybody's installation. */
 const bundled = ["zod"];
 
+/**
+ * What declarations need of their project: `AsyncDisposable` may be newer than its `lib`, and the web's types may be
+ * missing. Empty interfaces add nothing to those that are there. `Request` and `fetch` can't be had so: src/web.ts.
+ */
+const declarations = `/// <reference lib="esnext.disposable" />
+declare global {
+  interface AbortSignal {}
+  interface Response {}
+  interface ReadableStream<R = any> {}
+}`;
+
 export default defineConfig({
   entry: {
     index: "src/index.ts",
@@ -20,8 +31,7 @@ export default defineConfig({
   platform: "neutral",
   target: "es2022",
   dts: true,
-  // `AsyncDisposable` is in the types: a project whose own lib is older must find it.
-  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  banner: { dts: declarations },
   sourcemap: true,
   clean: true,
   deps: { neverBundle: [/^node:/, "react"], onlyBundle: bundled },
