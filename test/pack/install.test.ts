@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { run } from "./run.ts";
+import { run } from "../support/run-command.ts";
 
 const project = inject("project");
 const entryPoints = inject("entryPoints");

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import { run, runAnyway } from "./run.ts";
+import { run, runAnyway } from "../support/run-command.ts";
 
 // The types as users meet them: compilers, module systems, libs. What must not compile must fail with its own error, and
 // nothing else may: a declaration that falls back to `any` fails nowhere, and is worth nothing.
