@@ -74,10 +74,10 @@ export const runtimes: Runtime[] = [
       return firstWord(await run(bun(), ["--version"], folder));
     },
   },
-  // No permission but for the network: not even for the environment.
+  // No permission but for the network and the files, and what React asks for: the package finds no environment.
   command("Deno", deno, ({ entry }) => [
     ...["run", "--no-prompt", "--no-lock", "--cached-only", "--node-modules-dir=manual"],
-    ...["--allow-net=127.0.0.1", "--allow-read", entry],
+    ...["--allow-net=127.0.0.1", "--allow-read", "--allow-env=NODE_ENV", entry],
   ]),
   {
     name: "workerd",
