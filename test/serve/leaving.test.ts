@@ -153,7 +153,10 @@ describe("a browser that doesn't read", () => {
         if (done) controller.close();
         else controller.enqueue(value);
       };
-      const body = new ReadableStream<Uint8Array>({ pull, cancel: () => reader.cancel() }, { highWaterMark: 0 });
+      const body = new ReadableStream<Uint8Array>(
+        { pull, cancel: () => reader.cancel() },
+        { highWaterMark: 0 },
+      );
       return new Response(body, response);
     };
     const request = new Request(path);
