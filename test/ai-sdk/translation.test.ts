@@ -1,0 +1,324 @@
+import type { RunEvent } from "cursor-cloud-agents";
+import { toUIMessageStream, type UIMessageChunk } from "cursor-cloud-agents/ai-sdk";
+import { describe, expect, it } from "vitest";
+import { collect, ref } from "../support/stream-server.ts";
+import {
+  assistant,
+  done,
+  error,
+  finish,
+  heartbeat,
+  invalid,
+  remote,
+  result,
+  run,
+  source,
+  start,
+  status,
+  thinking,
+  tool,
+  unknown,
+  update,
+} from "./events.ts";
+
+const chunksOf = (...events: RunEvent[]): Promise<UIMessageChunk[]> =>
+  collect(toUIMessageStream(source(events)));
+/** What lies between the usual start and a good end. */
+const partsOf = async (...events: RunEvent[]): Promise<UIMessageChunk[]> => {
+  const chunks = await chunksOf(status("RUNNING"), ...events, result());
+  expect(chunks.slice(0, start.length)).toEqual(start);
+  expect(chunks.slice(-finish.length)).toEqual(finish);
+  return chunks.slice(start.length, -finish.length);
+};
+const types = (chunks: UIMessageChunk[]) => chunks.map(({ type }) => type);
+const text = (id: number, ...deltas: string[]) => block("text", id, deltas);
+const reasoning = (id: number, ...deltas: string[]) => block("reasoning", id, deltas);
+const block = (type: string, id: number, deltas: string[]) => [
+  { type: `${type}-start`, id: `${type}-${id}` },
+  ...deltas.map((delta) => ({ type: `${type}-delta`, id: `${type}-${id}`, delta })),
+  { type: `${type}-end`, id: `${type}-${id}` },
+];
+const input = (callId: string, value: unknown) => ({
+  type: "tool-input-available",
+  ...remote(callId),
+  toolName: "read_file",
+  input: value,
+});
+const output = (callId: string, value: unknown) => ({
+  type: "tool-output-available",
+  ...remote(callId),
+  output: value,
+});
+const outputError = (callId: string, errorText: string) => ({
+  type: "tool-output-error",
+  ...remote(callId),
+  errorText,
+});
+
+describe("text and reasoning", () => {
+  it("are blocks that open with their first piece and close when the kind changes", async () => {
+    const events = [thinking("Hm"), thinking("m"), assistant("Hel"), assistant("lo"), thinking("Ah")];
+    expect(await partsOf(...events)).toEqual([
+      ...reasoning(0, "Hm", "m"),
+      ...text(1, "Hel", "lo"),
+      ...reasoning(2, "Ah"),
+    ]);
+  });
+
+  it("keep pieces that are empty or only white space (B83)", async () => {
+    const pieces = ["Hello", " ", "\n", "world", ""];
+    expect(await partsOf(...pieces.map(assistant))).toEqual(text(0, ...pieces));
+  });
+
+  it("begin a new block behind a new tool, and go on through news of an old one", async () => {
+    const events = [
+      assistant("Look"),
+      tool("a", "running", { args: { path: "x" } }),
+      assistant("Rea"),
+      tool("a", "completed", { result: { success: { content: "y" } } }),
+      assistant("ding"),
+    ];
+    expect(await partsOf(...events)).toEqual([
+      ...text(0, "Look"),
+      input("a", { path: "x" }),
+      ...text(1, "Rea").slice(0, -1),
+      output("a", { success: { content: "y" } }),
+      ...text(1, "ding").slice(1),
+    ]);
+  });
+});
+
+describe("a tool call", () => {
+  it("is updated in place as its arguments grow, and told once where nothing changed", async () => {
+    const events = [
+      tool("a", "running"),
+      tool("a", "running", { args: { path: "x" } }),
+      tool("a", "running", { args: { path: "x", limit: 4 } }),
+      tool("a", "running", { args: { path: "x", limit: 4 } }),
+      tool("a", "completed", { args: { path: "x", limit: 4 }, result: { success: 1 } }),
+    ];
+    expect(await partsOf(...events)).toEqual([
+      input("a", {}),
+      input("a", { path: "x" }),
+      input("a", { path: "x", limit: 4 }),
+      output("a", { success: 1 }),
+    ]);
+  });
+
+  it("has its input first when it completes without having run", async () => {
+    expect(await partsOf(tool("a", "completed", { args: { b: 1 }, result: { success: 2 } }))).toEqual([
+      input("a", { b: 1 }),
+      output("a", { success: 2 }),
+    ]);
+  });
+
+  it.each([
+    ["a text", "not found", "not found"],
+    ["an object with a message", { message: "not found", code: 3 }, "not found"],
+    ["any other object", { errno: 3 }, '{"errno":3}'],
+    ["an empty text", "", "The tool failed."],
+    ["a falsy value", false, "false"],
+  ])("that failed with %s is its own error, and the message goes on", async (_, failure, errorText) => {
+    const events = [
+      tool("a", "completed", { result: { error: failure, isBackground: false } }),
+      assistant("on"),
+    ];
+    expect(await partsOf(...events)).toEqual([input("a", {}), outputError("a", errorText), ...text(0, "on")]);
+  });
+
+  it.each([[{ success: { a: 1 }, error: null }], [{ success: {}, error: "beside" }], [null], ["done"], [0]])(
+    "whose result is %j has not failed",
+    async (value) => {
+      expect(await partsOf(tool("a", "completed", { result: value }))).toEqual([
+        input("a", {}),
+        output("a", value),
+      ]);
+    },
+  );
+
+  it("says so where the server left arguments or result out for their size", async () => {
+    const events = [
+      tool("a", "running"),
+      tool("a", "completed", { truncated: { args: true, result: true } }),
+      tool("b", "running", { args: { known: 1 } }),
+      tool("b", "completed", { truncated: { args: true } }),
+    ];
+    expect(await partsOf(...events)).toEqual([
+      input("a", {}),
+      input("a", { truncated: true }),
+      output("a", { truncated: true }),
+      input("b", { known: 1 }),
+      output("b", null),
+    ]);
+  });
+
+  it("stays as it is once it has its output", async () => {
+    const completed = tool("a", "completed", { result: { success: 1 } });
+    const events = [completed, tool("a", "running", { args: { late: 1 } }), completed];
+    expect(await partsOf(...events)).toEqual([input("a", {}), output("a", { success: 1 })]);
+  });
+
+  it("in a state this version doesn't know is still at work", async () => {
+    expect(await partsOf(tool("a", "queued"), tool("a", "completed", { result: 1 }))).toEqual([
+      input("a", {}),
+      output("a", 1),
+    ]);
+  });
+
+  it.each(["FINISHED", "CANCELLED", "ERROR"])(
+    "still open at a %s run's end is ended, so that no page waits for it",
+    async (end) => {
+      const chunks = await chunksOf(tool("a", "running"), result({ status: end }));
+      expect(chunks).toContainEqual(outputError("a", "The run ended without this tool's result."));
+    },
+  );
+});
+
+describe("the run itself", () => {
+  it("is the message's first part, and replaced in place", async () => {
+    const git = { branches: [{ repoUrl: "github.com/your-org/your-repo", branch: "cursor/x" }] };
+    const outcome = { durationMs: 12, git };
+    const chunks = await chunksOf(status("RUNNING"), status("PAUSED"), assistant("a"), result(outcome));
+    expect(chunks.filter(({ type }) => type === "data-run")).toEqual([
+      run(),
+      run({ status: "RUNNING" }),
+      run({ status: "PAUSED" }),
+      run({ status: "FINISHED", ...outcome }),
+    ]);
+    expect(types(chunks).indexOf("data-run")).toBe(2);
+  });
+
+  it("is told the same, whichever statuses its stream opened with", async () => {
+    const story = [thinking("a"), assistant("b"), result()];
+    const live = await chunksOf(status("CREATING"), status("RUNNING"), ...story);
+    expect(await chunksOf(status("RUNNING"), ...story)).toEqual(live);
+    expect(await chunksOf(status("FINISHED"), ...story)).toEqual(live);
+    expect(await chunksOf(...story)).toEqual(live);
+  });
+
+  it("is over by its result, never by a status", async () => {
+    const chunks = await chunksOf(status("FINISHED"), assistant("a"), result({ status: "CANCELLED" }));
+    expect(chunks.at(-1)).toEqual({ type: "abort" });
+    expect(chunks.filter((chunk) => chunk.type === "data-run").map(({ data }) => data.status)).toEqual([
+      undefined,
+      "RUNNING",
+      "CANCELLED",
+    ]);
+  });
+});
+
+describe("the end", () => {
+  it("is finish for FINISHED, without waiting for done", async () => {
+    let left = false;
+    const stream = {
+      ref,
+      async *[Symbol.asyncIterator]() {
+        try {
+          yield result();
+          await new Promise(() => {});
+        } finally {
+          left = true;
+        }
+      },
+    };
+    expect(types(await collect(toUIMessageStream(stream))).slice(-2)).toEqual(["finish-step", "finish"]);
+    expect(left).toBe(true);
+  });
+
+  it("is abort for CANCELLED, behind closed parts", async () => {
+    const chunks = await chunksOf(assistant("a"), result({ status: "CANCELLED" }));
+    expect(types(chunks).slice(-4)).toEqual(["text-end", "data-run", "finish-step", "abort"]);
+  });
+
+  it.each([
+    ["ERROR", "The run failed."],
+    ["EXPIRED", "The run expired."],
+    ["LOST", "The run did not finish."],
+  ])("is an error of our own words for %s", async (end, errorText) => {
+    const chunks = await chunksOf(assistant("a"), result({ status: end }), done);
+    expect(chunks.slice(-3)).toEqual([
+      run({ status: end }),
+      { type: "finish-step" },
+      { type: "error", errorText },
+    ]);
+  });
+
+  const lost = "The run can't be followed any further. It may still be at work.";
+  it.each<[string, Parameters<typeof source>]>([
+    ["breaks off with an error", [[assistant("a")], new Error("key_SECRET at 10.0.0.1")]],
+    ["just ends", [[assistant("a")]]],
+    ["ends in done without a result", [[assistant("a"), error, done]]],
+    ["brings nothing", [[]]],
+  ])("is an error for a stream that %s: a client takes one without an end for whole", async (_, args) => {
+    const chunks = await collect(toUIMessageStream(source(...args)));
+    expect(chunks.slice(-2)).toEqual([{ type: "finish-step" }, { type: "error", errorText: lost }]);
+    expect(JSON.stringify(chunks)).not.toMatch(/SECRET|secret/);
+  });
+
+  it("comes as usual when the reader got over an error of the stream", async () => {
+    expect(await partsOf(assistant("a"), error, assistant("b"))).toEqual(text(0, "a", "b"));
+  });
+
+  it("has the words of onError, which hears of the reason once", async () => {
+    const cause = new Error("broken");
+    const heard: unknown[] = [];
+    const onError = (failure: unknown) => {
+      heard.push(failure);
+      return "Sorry.";
+    };
+    const chunks = await collect(toUIMessageStream(source([], cause), { onError }));
+    expect(chunks.at(-1)).toEqual({ type: "error", errorText: "Sorry." });
+    const failed = source([result({ status: "ERROR" })]);
+    await collect(toUIMessageStream(failed, { onError: (failure) => void heard.push(failure) }));
+    expect(heard).toEqual([{ error: cause }, { status: "ERROR" }]);
+  });
+});
+
+describe("the result's text", () => {
+  const endOf = async (...events: RunEvent[]) => (await chunksOf(...events)).slice(start.length);
+
+  it.each<[string, RunEvent[]]>([
+    ["nothing", []],
+    ["only white space", [assistant(" \n")]],
+    ["only thinking", [thinking("a")]],
+  ])("is shown where %s was streamed", async (_, events) => {
+    const chunks = await endOf(...events, result({ text: "Hello" }));
+    expect(chunks).toContainEqual(expect.objectContaining({ type: "text-delta", delta: "Hello" }));
+    expect(chunks).toContainEqual(run({ status: "FINISHED" }));
+  });
+
+  it.each([
+    ["is what was streamed", ["Hel", "lo"], "Hello"],
+    ["is the last of what was streamed", ["I looked. ", "Hello", "\n"], "Hello"],
+    ["has nothing in it", ["Hello"], "\n"],
+  ])("is not shown again where it %s", async (_, pieces, reply) => {
+    expect(await endOf(...pieces.map(assistant), result({ text: reply }))).toEqual([
+      ...text(0, ...pieces),
+      ...finish,
+    ]);
+  });
+
+  it("is beside the message where it is other than what was streamed", async () => {
+    const chunks = await endOf(assistant("Draft"), result({ text: "Final" }));
+    expect(chunks.slice(0, 4)).toEqual([...text(0, "Draft"), run({ status: "FINISHED", text: "Final" })]);
+  });
+
+  it("may be anything but a text, too", async () => {
+    expect(await endOf(assistant("a"), result({ text: 7 as never }))).toEqual([...text(0, "a"), ...finish]);
+  });
+});
+
+it("events that a message doesn't show leave no trace", async () => {
+  const events = [unknown, invalid, update, heartbeat, assistant("a"), update, heartbeat, assistant("b")];
+  expect(await partsOf(...events)).toEqual(text(0, "a", "b"));
+});
+
+it("nothing follows the end", async () => {
+  const chunks = await chunksOf(result(), assistant("late"), error, done);
+  expect(chunks).toEqual([...start, ...finish]);
+});
+
+it("metadata comes with the message's start", async () => {
+  const chunks = await collect(toUIMessageStream(source([]), { messageMetadata: { model: "m" } }));
+  expect(chunks[0]).toEqual({ type: "start", messageId: ref.id, messageMetadata: { model: "m" } });
+});
