@@ -27,7 +27,7 @@ export class ToolParts {
     if (error !== undefined) chunks.push(outputError(callId, error));
     else {
       const output = result === undefined ? (data.truncated?.result ? truncated : null) : result;
-      chunks.push({ type: "tool-output-available", ...remote(callId), output });
+      chunks.push({ type: "tool-output-available", ...remote(callId), output: harmless(output) });
     }
     return chunks;
   }
@@ -53,12 +53,21 @@ export class ToolParts {
     const json = JSON.stringify(input);
     if (json === last) return [];
     this.#calls.set(callId, json);
-    return [{ type: "tool-input-available", ...remote(callId), toolName: name, input }];
+    return [
+      { type: "tool-input-available", ...remote(callId), toolName: name, input: harmless(input, json) },
+    ];
   }
 }
 
 /** Without these the client would take the tool for one of its own, and ai 5 stops at the output. */
 const remote = (toolCallId: string) => ({ toolCallId, dynamic: true, providerExecuted: true }) as const;
+
+/** The keys at which the client's JSON parser (6 of 6 releases tried) refuses a chunk, and the whole message with it. */
+const refusedKeys = /"__proto__":|"constructor":(?:null|\{)/;
+
+/** What an agent's tools are given and give back is anything: a value that would end the message is told as JSON text. */
+const harmless = (value: unknown, json = JSON.stringify(value)): unknown =>
+  refusedKeys.test(json) ? json : value;
 
 const outputError = (callId: string, errorText: string): UIMessageChunk => ({
   type: "tool-output-error",

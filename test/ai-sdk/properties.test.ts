@@ -37,7 +37,16 @@ import {
 } from "./events.ts";
 import { problemsOf } from "./grammar.ts";
 
-const json = fc.jsonValue({ maxDepth: 2 });
+/** With the keys that the client's parser refuses among the others. */
+const json = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc
+    .tuple(
+      fc.constantFrom("__proto__", "constructor"),
+      fc.constantFrom("1", "null", '"x"', '{"prototype":1}', "[{}]"),
+    )
+    .map(([key, value]) => JSON.parse(`{"a":[{"${key}":${value}}]}`)),
+);
 const delta = fc.oneof(fc.constantFrom("", " ", "\n"), fc.string({ unit: "binary", maxLength: 8 }));
 const flags = fc.option(fc.constant(true as const), { nil: undefined });
 const toolEvent = fc

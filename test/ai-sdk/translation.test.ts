@@ -152,6 +152,19 @@ describe("a tool call", () => {
     ]);
   });
 
+  it.each([
+    ['{"a":{"__proto__":{"b":1}}}', true],
+    ['{"constructor":{"prototype":1}}', true],
+    ['{"constructor":null}', true],
+    ['{"constructor":"x"}', false],
+    ['{"code":"{\\"__proto__\\":1}"}', false],
+  ])("with keys that would end the message in the client is told as text: %s", async (json, isText) => {
+    const told = isText ? json : JSON.parse(json);
+    const events = [tool("a", "running", { args: JSON.parse(json) })];
+    events.push(tool("a", "completed", { result: JSON.parse(json) }));
+    expect(await partsOf(...events)).toEqual([input("a", told), output("a", told)]);
+  });
+
   it("stays as it is once it has its output", async () => {
     const completed = tool("a", "completed", { result: { success: 1 } });
     const events = [completed, tool("a", "running", { args: { late: 1 } }), completed];
