@@ -15,8 +15,9 @@ import { toUIMessageStreamResponse } from "./ui-message-stream-response.ts";
  * @throws ArgumentError; ApiError and the like when the run can't be looked up
  * @example
  * export async function GET(request: Request): Promise<Response> {
- *   const ref = runs.get(chatIdOf(request)); // yours: which run belongs to which chat, and to whom
- *   return resumeUIMessageStreamResponse(cursor, ref, { signal: request.signal });
+ *   const chatId = new URL(request.url).pathname.split("/").at(-2);
+ *   const run = await latestRunOf(chatId, await userOf(request)); // yours: which run is whose
+ *   return resumeUIMessageStreamResponse(cursor, run, { signal: request.signal });
  * }
  */
 export async function resumeUIMessageStreamResponse<Metadata = unknown>(

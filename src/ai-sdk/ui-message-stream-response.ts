@@ -22,7 +22,8 @@ const longestTimer = 2 ** 31 - 1;
  * @example
  * export async function POST(request: Request): Promise<Response> {
  *   const { messages } = await request.json();
- *   const { run } = await cursor.agents.create({ prompt: lastTextOf(messages) });
+ *   const prompt = messages.at(-1).parts.map(({ text = "" }) => text).join("");
+ *   const { run } = await cursor.agents.create({ prompt });
  *   return toUIMessageStreamResponse(cursor.runs.stream(run));
  * }
  */
