@@ -55,3 +55,32 @@ export const finish: UIMessageChunk[] = [
   { type: "finish-step" },
   { type: "finish" },
 ];
+
+/** Events that come when they are sent. */
+export function feed() {
+  const waiting: ((result: IteratorResult<RunEvent, undefined>) => void)[] = [];
+  const state = { asked: 0, left: 0 };
+  const iterator: AsyncIterator<RunEvent, undefined> = {
+    next: () => {
+      state.asked++;
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    return: async () => {
+      state.left++;
+      return { done: true, value: undefined };
+    },
+  };
+  return {
+    state,
+    stream: { ref, [Symbol.asyncIterator]: () => iterator },
+    send: (event: RunEvent) => waiting.shift()?.({ done: false, value: event }),
+  };
+}
+
+export const text = (id: number, ...deltas: string[]) => block("text", id, deltas);
+export const reasoning = (id: number, ...deltas: string[]) => block("reasoning", id, deltas);
+const block = (type: string, id: number, deltas: string[]) => [
+  { type: `${type}-start`, id: `${type}-${id}` },
+  ...deltas.map((delta) => ({ type: `${type}-delta`, id: `${type}-${id}`, delta })),
+  { type: `${type}-end`, id: `${type}-${id}` },
+];
