@@ -28,7 +28,7 @@ export interface UIMessageStreamResponseOptions<Metadata = unknown> extends UIMe
   /** Further headers; they win over ours. @default none */
   headers?: HeadersInput | undefined;
   /** So many milliseconds of silence are ended by an SSE comment, for proxies' sake; Infinity: never. @default 15_000 */
-  keepAliveInterval?: number | undefined;
+  keepAlive?: number | undefined;
   /** For tests. @default the system's */
   clock?: Clock | undefined;
 }
@@ -48,7 +48,7 @@ export interface ResumeUIMessageStreamOptions<Metadata = unknown>
 
 const common = ["messageMetadata", "onError"];
 export const streamOptionNames: readonly string[] = common;
-export const responseOptionNames: readonly string[] = [...common, "headers", "keepAliveInterval", "clock"];
+export const responseOptionNames: readonly string[] = [...common, "headers", "keepAlive", "clock"];
 export const resumeOptionNames: readonly string[] = [...responseOptionNames, "replayFinished", "signal"];
 
 /** An option that would be silently ignored is refused. Values are never shown. */
@@ -60,12 +60,12 @@ export function checkOptions(options: ResumeUIMessageStreamOptions, names: reado
     if (!names.includes(name))
       throw new ArgumentError(name, `is no option here; there are ${names.join(", ")}`);
   }
-  const { onError, keepAliveInterval, clock, replayFinished } = options;
+  const { onError, keepAlive, clock, replayFinished } = options;
   if (onError !== undefined && typeof onError !== "function") {
     throw new ArgumentError("onError", "expected a function");
   }
-  if (keepAliveInterval !== undefined && !(typeof keepAliveInterval === "number" && keepAliveInterval > 0)) {
-    throw new ArgumentError("keepAliveInterval", "expected a number of milliseconds above 0");
+  if (keepAlive !== undefined && !(typeof keepAlive === "number" && keepAlive > 0)) {
+    throw new ArgumentError("keepAlive", "expected a number of milliseconds above 0");
   }
   if (clock !== undefined && typeof clock?.setTimeout !== "function") {
     throw new ArgumentError("clock", "expected an object with now, setTimeout, clearTimeout");

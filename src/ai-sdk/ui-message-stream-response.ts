@@ -8,7 +8,7 @@ import {
 } from "./options.ts";
 
 /** A comment: every SSE parser passes over it. */
-const keepAlive = ": keep-alive\n\n";
+const signOfLife = ": keep-alive\n\n";
 const longestTimer = 2 ** 31 - 1;
 
 /**
@@ -32,7 +32,7 @@ export function toUIMessageStreamResponse<Metadata = unknown>(
   options: UIMessageStreamResponseOptions<Metadata> = {},
 ): Response {
   checkOptions(options, responseOptionNames);
-  const { keepAliveInterval = 15_000, clock = systemClock() } = options;
+  const { keepAlive = 15_000, clock = systemClock() } = options;
   // `connection` is not a header that an answer may set for the next hop; `no-transform` keeps compressors from buffering.
   const headers = new Headers({
     "content-type": "text/event-stream",
@@ -41,7 +41,7 @@ export function toUIMessageStreamResponse<Metadata = unknown>(
     "x-accel-buffering": "no",
   });
   addHeaders(headers, options.headers);
-  return new Response(toEventStream(new ChunkReader(stream, options), keepAliveInterval, clock), { headers });
+  return new Response(toEventStream(new ChunkReader(stream, options), keepAlive, clock), { headers });
 }
 
 function toEventStream(reader: ChunkReader, interval: number, clock: Clock): ReadableStream<Uint8Array> {
@@ -76,7 +76,7 @@ function toEventStream(reader: ChunkReader, interval: number, clock: Clock): Rea
             controller.enqueue(encoder.encode("data: [DONE]\n\n"));
             return controller.close();
           }
-          text = step === "quiet" || step.isHeartbeat ? keepAlive : step.chunks.map(toMessage).join("");
+          text = step === "quiet" || step.isHeartbeat ? signOfLife : step.chunks.map(toMessage).join("");
           if (text !== "") controller.enqueue(encoder.encode(text));
         }
       },

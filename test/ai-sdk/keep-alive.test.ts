@@ -59,14 +59,14 @@ describe("silence", () => {
   });
 
   it("has the length that is asked for, or no end", async () => {
-    const short = await quiet({ keepAliveInterval: 100 });
+    const short = await quiet({ keepAlive: 100 });
     short.read();
     await short.clock.advance(100);
     expect(short.pieces).toHaveLength(1);
     await short.reader.cancel();
     // Longer than the platform's timers, which would fire at once.
-    for (const keepAliveInterval of [Number.POSITIVE_INFINITY, 2 ** 31]) {
-      const endless = await quiet({ keepAliveInterval });
+    for (const keepAlive of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+      const endless = await quiet({ keepAlive });
       endless.read();
       expect(await endless.clock.next()).toBe(false);
       expect(endless.pieces).toEqual([]);
@@ -86,7 +86,7 @@ describe("silence", () => {
 
   it("is kept by the system's clock where none is given", async () => {
     const { stream } = feed();
-    const reader = readerOf(toUIMessageStreamResponse(stream, { keepAliveInterval: 1 }));
+    const reader = readerOf(toUIMessageStreamResponse(stream, { keepAlive: 1 }));
     await reader.next();
     expect(await reader.next()).toBe(": keep-alive\n\n");
     await reader.cancel();

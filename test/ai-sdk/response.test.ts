@@ -239,8 +239,8 @@ it.each<[string, unknown, unknown]>([
   ["options", source([]), "x"],
   ["messageID", source([]), { messageID: "x" }],
   ["onError", source([]), { onError: "x" }],
-  ["keepAliveInterval", source([]), { keepAliveInterval: 0 }],
-  ["keepAliveInterval", source([]), { keepAliveInterval: Number.NaN }],
+  ["keepAlive", source([]), { keepAlive: 0 }],
+  ["keepAlive", source([]), { keepAlive: Number.NaN }],
   ["clock", source([]), { clock: {} }],
   ["headers", source([]), { headers: { "x-a": "key_SECRET\n." } }],
 ])("%s is refused at once where it can't work: %j, %j", (argument, stream, options) => {
@@ -255,6 +255,6 @@ it.each<[string, unknown, unknown]>([
 });
 
 it("options of the answer are none of the chunks'", () => {
-  const options = { keepAliveInterval: 1 } as object;
+  const options = { keepAlive: 1 } as object;
   expect(() => toUIMessageStream(source([]), options)).toThrow("is no option here");
 });

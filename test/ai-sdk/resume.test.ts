@@ -168,9 +168,9 @@ it("an aborted request asks nothing", async () => {
 it.each<[string, unknown, unknown, unknown]>([
   ["cursor", {}, undefined, {}],
   ["replayFinished", undefined, undefined, { replayFinished: "yes" }],
-  ["keepAlive", undefined, undefined, { keepAlive: 1 }],
+  ["keepAliveMs", undefined, undefined, { keepAliveMs: 1 }],
   ["signal", undefined, { agentId: "bc-1", id: "run-1" }, { signal: "x" }],
-  ["keepAliveInterval", undefined, { agentId: "bc-1", id: "run-1" }, { keepAliveInterval: -1 }],
+  ["keepAlive", undefined, { agentId: "bc-1", id: "run-1" }, { keepAlive: -1 }],
 ])("%s is refused before anything is sent", async (argument, other, ref, options) => {
   const { emulator, cursor } = await stage();
   const call = resumeUIMessageStreamResponse((other ?? cursor) as Cursor, ref as RunRef, options as object);

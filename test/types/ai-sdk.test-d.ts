@@ -110,7 +110,7 @@ export const wrong: ReadableStream<UIMessageChunk<Metadata>> = toUIMessageStream
 const elsewhere: RunEventSource = { ref, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() };
 export const response: Response = toUIMessageStreamResponse(elsewhere, {
   headers: { "x-a": "1" },
-  keepAliveInterval: undefined,
+  keepAlive: undefined,
   onError: ({ status, error }) => `${status} ${String(error)}`,
 });
 // @ts-expect-error: whose?
