@@ -7,15 +7,18 @@ import { defineConfig } from "tsdown";
 const bundled = ["zod"];
 
 /**
- * What declarations need of their project: `AsyncDisposable` may be newer than its `lib`, and the web's types may be
- * missing. Empty interfaces add nothing to those that are there. `Request` and `fetch` can't be had so: src/web.ts.
+ * What declarations need of their project, which may have the web's types from its `lib`, from @types/node, from its
+ * platform's own types, or not at all. An empty interface adds nothing to one that is there; `Request`, whose parameters
+ * are another on each platform, is a name of the file's own. `AsyncDisposable` may be newer than the project's `lib`.
+ * (`fetch` is no type that could be put here: src/web.ts.)
  */
 const declarations = `/// <reference lib="esnext.disposable" />
 declare global {
   interface AbortSignal {}
   interface Response {}
   interface ReadableStream<R = any> {}
-}`;
+}
+type Request = typeof globalThis extends { Request: { prototype: infer Type } } ? Type : { readonly url: string };`;
 
 export default defineConfig({
   entry: {

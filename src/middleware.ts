@@ -1,9 +1,7 @@
-import type { WebRequest } from "./web.ts";
-
 /** The request that a {@link Middleware} looks at. */
 export interface MiddlewareCall {
   /** As it would be sent, but without the key. */
-  request: WebRequest;
+  request: Request;
   /** The path with its placeholders: `/v1/agents/{id}`. */
   readonly schemaPath: string;
   /** What fills the placeholders, the query and the headers. */
@@ -33,7 +31,7 @@ export interface Middleware {
   /** Before it is sent. Returns another request to send, a response to take for the answer, or nothing. */
   onRequest?(
     call: MiddlewareCall,
-  ): WebRequest | Response | undefined | void | Promise<WebRequest | Response | undefined | void>;
+  ): Request | Response | undefined | void | Promise<Request | Response | undefined | void>;
   /** Behind the answer. Returns another response, or nothing; clones a body before it reads it. */
   onResponse?(
     call: MiddlewareCall & { response: Response },

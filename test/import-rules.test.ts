@@ -18,7 +18,7 @@ const mayImport: Record<string, string[]> = {
   uuid: ["errors"],
   "api-promise": [],
   web: [],
-  middleware: ["web"],
+  middleware: [],
   options: ["errors", "clock", "web", "middleware"],
   pagination: base,
   http: [...base, "generated"],

@@ -88,6 +88,19 @@ describe("an installation with --ignore-scripts", () => {
   });
 });
 
+describe("a command of the package", () => {
+  const { bin = {}, version } = JSON.parse(
+    readFileSync(join(project, "node_modules/cursor-cloud-agents/package.json"), "utf8"),
+  ) as { bin?: Record<string, string>; version: string };
+
+  it("runs as it is installed", async () => {
+    for (const command of Object.keys(bin)) {
+      const said = await run(join(project, "node_modules/.bin", command), ["--version"], project);
+      expect([command, said]).toEqual([command, expect.stringContaining(version)]);
+    }
+  });
+});
+
 describe("two copies of the package in one process", () => {
   it("know each other's errors, by class and by guard", async () => {
     const told = await runs(
