@@ -37,8 +37,8 @@ describe("ls", () => {
     world.emulator.setAgent(none.id, { latestRunId: undefined });
     await turns();
     await world.clock.advance(3 * 3_600_000);
-    const { code, stdout } = await cli(["ls"], world);
-    expect(code).toBe(0);
+    const { code, stdout, stderr } = await cli(["ls"], world);
+    expect([code, stderr]).toEqual([0, ""]);
     const rows = stdout.split("\n").map((line) => line.split(/ {2,}/));
     expect(rows[0]).toEqual(["agent", "run", "updated", "name"]);
     expect(rows).toContainEqual([world.id, "FINISHED", "3 h ago", "first"]);
@@ -200,8 +200,15 @@ describe("artifacts", () => {
     expect(live.stderr).toMatch(/\r\u001b\[K█+░* {2}big\.bin {2}.* of 293\.0 KiB {2}\(\d\/2\)/);
     const bars = live.stderr.split(/\r\u001b\[K|\n/).filter((text) => text.includes("█"));
     expect(bars.every((text) => text.length < 60)).toBe(true);
-    const dumb = await cli(argv, { ...world, isTerminal: true, env: { TERM: "dumb" } });
-    expect(dumb.stderr + dumb.stdout).not.toMatch(/[\r\u001b█]/);
+    for (const [env, flags] of [
+      [{ TERM: "dumb" }, []],
+      [{ NO_COLOR: "1" }, ["--quiet"]],
+    ] as const) {
+      const elsewhere = [...argv.slice(0, 3), await temporaryFolder(), ...flags];
+      const plain = await cli(elsewhere, { ...world, isTerminal: true, env });
+      expect(plain.stdout).toContain("2 files saved");
+      expect(plain.stderr + plain.stdout).not.toMatch(/[\r\u001b█]/);
+    }
   });
 
   it("tell of what failed", async () => {

@@ -1,5 +1,6 @@
 import { type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
+import { redactKey } from "../../src/cli/redact-key.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { cli, key } from "./helpers.ts";
 
@@ -204,6 +205,8 @@ describe("no secret is written", () => {
   ])("when a key is put among the arguments: %s", async (argv) => {
     const { code, stdout, stderr } = await cli(argv);
     expect(code).toBe(64);
+    const isMeant = argv.some((argument) => /^--api-?key(=|$)/.test(argument));
+    expect(/everyone on this machine can read.*\n.*--api-key-file/.test(stderr)).toBe(isMeant);
     expect(stdout + stderr).not.toContain(wrongKey);
   });
 
@@ -226,6 +229,17 @@ describe("no secret is written", () => {
         expect(stdout + stderr).not.toContain(basic.replace(/=+$/, ""));
       }
     }
+  });
+
+  it("in any form in which a key is sent", () => {
+    const base64 = (text: string) => Buffer.from(text).toString("base64");
+    const quoted = 'crsr_a"b/c+d=';
+    for (const form of [quoted, base64(quoted), base64(`${quoted}:`), encodeURIComponent(quoted)]) {
+      expect(redactKey(`<${form}>`, ` "${quoted}"\n`)).toMatch(/^<\[redacted\]=*>$/);
+    }
+    // A short one may be a word.
+    expect(redactKey("a test of it", "test")).toBe("a test of it");
+    expect(redactKey("anything", undefined)).toBe("anything");
   });
 
   it("whatever --verbose tells", async () => {

@@ -46,6 +46,13 @@ export function begin(argv: string[], setting: Setting = {}) {
   const stdout = new FakeOutput(isTerminal, columns);
   const stderr = new FakeOutput(isTerminal, columns);
   const signals = new EventEmitter();
+  /** Both, as they meet on one screen. */
+  let screen = "";
+  for (const output of [stdout, stderr]) {
+    output.onWrite = (text) => {
+      screen += text;
+    };
+  }
   const fetch = setting.fetch ?? emulator?.fetch ?? unexpected;
   const input = (async function* () {
     yield Buffer.from(stdin);
@@ -69,7 +76,13 @@ export function begin(argv: string[], setting: Setting = {}) {
     /** Lets time pass until it ends. */
     async ended() {
       const exitCode = await clock.run(code);
-      return { code: exitCode, stdout: stdout.text, stderr: stderr.text, lines: () => toLines(stdout.text) };
+      return {
+        code: exitCode,
+        stdout: stdout.text,
+        stderr: stderr.text,
+        screen,
+        lines: () => toLines(stdout.text),
+      };
     },
   };
 }

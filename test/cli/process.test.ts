@@ -1,15 +1,40 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CursorEmulator, type ScriptBuilder } from "cursor-cloud-agents/emulator";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { key, toLines } from "./helpers.ts";
 
-const bin = fileURLToPath(new URL("../../src/cli/bin.ts", import.meta.url));
-const tsx = fileURLToPath(import.meta.resolve("tsx"));
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "cursor-agents-program-"));
+/** Where the package has it: bundled, since a program must start at once. */
+const bin = join(folder, "dist/cli/main.js");
+
+beforeAll(async () => {
+  copyFileSync(file("../../package.json"), join(folder, "package.json"));
+  await build({
+    entryPoints: [file("../../src/cli/bin.ts")],
+    outfile: bin,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    external: ["msw"],
+    // Commander is CommonJS and asks for Node's own modules.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    logLevel: "error",
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The program, as a shell starts it. */
 function start(argv: string[], env: Record<string, string> = {}, stdin = "") {
-  const child: ChildProcess = spawn(process.execPath, ["--import", tsx, bin, ...argv], {
+  const child: ChildProcess = spawn(process.execPath, [bin, ...argv], {
     env: { PATH: process.env["PATH"] ?? "", CURSOR_API_KEY: key, ...env },
     stdio: "pipe",
   });
@@ -122,7 +147,7 @@ describe("the program", () => {
   });
 
   it("ends while it waits for stdin", async () => {
-    const child = spawn(process.execPath, ["--import", tsx, bin, "run", "-"], {
+    const child = spawn(process.execPath, [bin, "run", "-"], {
       env: { CURSOR_API_KEY: key },
     });
     onTestFinished(() => {
@@ -133,6 +158,11 @@ describe("the program", () => {
     await new Promise<void>((resolve) => child.stdin.write("x".repeat(300_000), () => resolve()));
     child.kill("SIGINT");
     expect(await ended).toEqual([130, null]);
+  });
+
+  it("knows its version, where the package has it", async () => {
+    const { stdout } = await start(["--version"]).ended;
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   it("tells a wrong command line, and needs no key for that", async () => {

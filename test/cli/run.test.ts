@@ -102,6 +102,12 @@ describe("run", () => {
     expect(world.emulator.runs(agent?.id as string)[0]?.status).toBe("RUNNING");
   });
 
+  it("leaves nothing behind that would hold the process when it is over in time", async () => {
+    const world = stage((run) => run.text("Hi").finish());
+    const { code } = await cli(["run", "x", "--timeout", "30m"], world);
+    expect([code, world.clock.pending, world.emulator.connections]).toEqual([0, 0, 0]);
+  });
+
   it("counts the create into --timeout, and says where to look", async () => {
     const clock = new ManualClock();
     const emulator = checkedEmulator({ clock, createDelayMs: 90_000 });

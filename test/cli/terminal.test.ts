@@ -106,6 +106,17 @@ describe("colours", () => {
   });
 });
 
+describe("on one screen", () => {
+  it("no note lands inside a sentence, and each tool begins a line", async () => {
+    const { screen } = await run(
+      (it) => it.text("one ").cut().text("two ").tool("read_file", { path: "a" }, {}).text("three").finish(),
+      ["--no-color"],
+      { isTerminal: true },
+    );
+    expect(screen).toMatch(/\none two \n~ connection lost; .*\n> read_file a\nthree\nFINISHED/);
+  });
+});
+
 describe("widths", () => {
   it("are counted in columns", () => {
     expect(["abc", "日本", "e\u0301", "👩‍👩‍👧", "한", "", "…"].map(displayWidth)).toEqual([
