@@ -1,19 +1,15 @@
 // @vitest-environment happy-dom
+// biome-ignore-all lint/correctness/noComponentHookFactories: each component belongs to its test, and is made once in it
 
 import { ManualClock } from "cursor-cloud-agents/emulator";
-import { type UseRunOptions, useRun } from "cursor-cloud-agents/react";
-import {
-  createRunStore,
-  memoryStorage,
-  type RunPart,
-  type RunSnapshot,
-  type RunSource,
-} from "cursor-cloud-agents/store";
+import { type UseRunOptions, type UseRunResult, useRun } from "cursor-cloud-agents/react";
+import { createRunStore, memoryStorage, type RunPart, type RunSource } from "cursor-cloud-agents/store";
 import { act, Component, memo, type ReactNode, StrictMode, Suspense, use } from "react";
 import { createRoot, hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { manualFrames, playedSource, result, settle, status, text, tool } from "../store/support.ts";
+import { page } from "../support/page.ts";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -29,11 +25,15 @@ afterEach(async () => {
   expect(errors).toEqual([]);
 });
 
+/** The renderer's types know another DOM than happy-dom's. */
+const element = () =>
+  page.document.createElement("div") as unknown as Element & { innerHTML: string; textContent: string };
+
 /** A page whose frames and timers are moved by hand. */
-function page() {
+function stage() {
   const clock = new ManualClock();
   const frames = manualFrames();
-  const container = document.createElement("div");
+  const container = element();
   const root = createRoot(container, { onUncaughtError: (error) => errors.push(["uncaught", error]) });
   cleanups.push(() => root.unmount());
   return {
@@ -61,7 +61,7 @@ function View({ options }: { options: UseRunOptions }) {
 
 describe("a component that uses a run", () => {
   it("shows it as it grows, from a source", async () => {
-    const { render, container, arrive, options } = page();
+    const { render, container, arrive, options } = stage();
     const source = playedSource("run-1");
     await render(<View options={{ source, ...options }} />);
     expect(container.textContent).toBe("submitted connecting []");
@@ -72,7 +72,7 @@ describe("a component that uses a run", () => {
   });
 
   it("opens exactly one connection in strict mode, whatever React mounts twice", async () => {
-    const { render, tick, container, arrive, options } = page();
+    const { render, tick, container, arrive, options } = stage();
     const source = playedSource("run-1");
     await render(
       <StrictMode>
@@ -87,7 +87,7 @@ describe("a component that uses a run", () => {
   });
 
   it("shares a store with others: one connection, each text once in each (B82)", async () => {
-    const { render, container, arrive, options } = page();
+    const { render, container, arrive, options } = stage();
     const source = playedSource("run-1");
     const store = createRunStore(source, options);
     function Both() {
@@ -105,7 +105,7 @@ describe("a component that uses a run", () => {
   });
 
   it("renders once a frame however many events come", async () => {
-    const { render, arrive, options } = page();
+    const { render, arrive, options } = stage();
     const source = playedSource("run-1");
     let renders = 0;
     function Counted() {
@@ -121,7 +121,7 @@ describe("a component that uses a run", () => {
   });
 
   it("renders anew only the row whose part changed", async () => {
-    const { render, arrive, options } = page();
+    const { render, arrive, options } = stage();
     const source = playedSource("run-1");
     const rows: string[] = [];
     const Row = memo(function Row({ part }: { part: RunPart }) {
@@ -141,7 +141,7 @@ describe("a component that uses a run", () => {
   });
 
   it("renders only when what it selected changed, also for a selector made anew each time", async () => {
-    const { render, arrive, options } = page();
+    const { render, arrive, options } = stage();
     const source = playedSource("run-1");
     const store = createRunStore(source, options);
     let renders = 0;
@@ -165,7 +165,7 @@ describe("a component that uses a run", () => {
   });
 
   it("keeps its connection and store over renders with new options of the same key", async () => {
-    const { render, arrive, tick, container, options } = page();
+    const { render, arrive, tick, container, options } = stage();
     const source = playedSource("run-1");
     const again = (...given: Parameters<RunSource>) => source(...given);
     const inline = () =>
@@ -179,14 +179,14 @@ describe("a component that uses a run", () => {
   });
 
   it("turns to another run: starts empty, and leaves the first", async () => {
-    const { render, arrive, tick, container, options } = page();
+    const { render, arrive, tick, container, options } = stage();
     const first = playedSource("run-1");
     const second = playedSource("run-2");
     await render(<View options={{ source: first, ...options }} />);
     await arrive(() => first.now.send(text("1", "one")));
     const shown: (string | null)[] = [];
-    const observer = new MutationObserver(() => shown.push(container.textContent));
-    observer.observe(container, { characterData: true, subtree: true, childList: true });
+    const observer = new page.MutationObserver(() => shown.push(container.textContent));
+    observer.observe(container as never, { characterData: true, subtree: true, childList: true });
     await render(<View options={{ source: second, ...options }} />);
     await tick();
     observer.disconnect();
@@ -201,7 +201,7 @@ describe("a component that uses a run", () => {
   });
 
   it("turns from one store to another", async () => {
-    const { render, arrive, tick, container, options } = page();
+    const { render, arrive, tick, container, options } = stage();
     const sources = [playedSource("run-1"), playedSource("run-2")];
     const stores = sources.map((source) => createRunStore(source, options));
     for (const [index, store] of stores.entries()) {
@@ -214,7 +214,7 @@ describe("a component that uses a run", () => {
   });
 
   it("disconnects when it is unmounted, and asks for nothing else", async () => {
-    const { render, unmount, tick, options } = page();
+    const { render, unmount, tick, options } = stage();
     const source = playedSource("run-1");
     await render(<View options={{ source, ...options }} />);
     await unmount();
@@ -225,10 +225,10 @@ describe("a component that uses a run", () => {
   });
 
   it("has stable start, stop and resume", async () => {
-    const { render, arrive, options, container } = page();
+    const { render, arrive, options, container } = stage();
     const source = playedSource("run-1");
     const seen = new Set<unknown>();
-    let run!: ReturnType<typeof useRun>;
+    let run!: UseRunResult;
     function Buttons() {
       run = useRun({ source, autoStart: false, ...options });
       seen.add(run.start).add(run.stop).add(run.resume);
@@ -248,7 +248,7 @@ describe("a component that uses a run", () => {
   });
 
   it("tells the latest handlers, once each", async () => {
-    const { render, arrive, options } = page();
+    const { render, arrive, options } = stage();
     const source = playedSource("run-1");
     const told: string[] = [];
     let resume = () => {};
@@ -279,7 +279,7 @@ describe("a component that uses a run", () => {
   });
 
   it("doesn't call a run finished that was when it came", async () => {
-    const { render, arrive, options, container } = page();
+    const { render, arrive, options, container } = stage();
     const storage = memoryStorage();
     const source = playedSource("run-1");
     await render(<View key="1" options={{ source, storage, ...options }} />);
@@ -301,7 +301,7 @@ class Boundary extends Component<{ children: ReactNode }> {
 
 describe("an error", () => {
   it("is state", async () => {
-    const { render, arrive, container, options } = page();
+    const { render, arrive, container, options } = stage();
     const source = playedSource("run-1");
     await render(<View options={{ source, ...options }} />);
     await arrive(() => source.now.fail(new Error("gone")));
@@ -309,18 +309,20 @@ describe("an error", () => {
   });
 
   it("goes to the boundary with throwOnError, also where the selector looks away", async () => {
-    const { render, arrive, container, options } = page();
+    const { render, arrive, container, options } = stage();
     const sources = [playedSource("run-1"), playedSource("run-2")];
-    function Throwing({ source, select }: { source: RunSource; select?: (run: RunSnapshot) => unknown }) {
-      const given = { source, throwOnError: true, ...options };
-      return String(select ? useRun(given, select) : useRun(given).text);
+    function Whole({ source }: { source: RunSource }) {
+      return useRun({ source, throwOnError: true, ...options }).text;
+    }
+    function Selecting({ source }: { source: RunSource }) {
+      return useRun({ source, throwOnError: true, ...options }, () => "calm");
     }
     await render([
       <Boundary key="a">
-        <Throwing source={sources[0]!} />
+        <Whole source={sources[0]!} />
       </Boundary>,
       <Boundary key="b">
-        <Throwing source={sources[1]!} select={() => "calm"} />
+        <Selecting source={sources[1]!} />
       </Boundary>,
     ]);
     expect(container.textContent).toBe("calm");
@@ -342,7 +344,7 @@ describe("on a server", () => {
     await settle();
     store.stop();
 
-    const { options } = page();
+    const { options } = stage();
     const source = playedSource("run-1");
     const node = (
       <StrictMode>
@@ -352,7 +354,7 @@ describe("on a server", () => {
     const html = renderToString(node);
     expect(html).toBe("submitted connecting []");
     expect(source.readings).toHaveLength(0);
-    const container = document.createElement("div");
+    const container = element();
     container.innerHTML = html;
     const recoverable: unknown[] = [];
     const root = await act(async () =>
@@ -365,7 +367,7 @@ describe("on a server", () => {
   });
 
   it("and a component that waits for something else before it shows leaves no connection open", async () => {
-    const { render, container, options } = page();
+    const { render, container, options } = stage();
     const source = playedSource("run-1");
     let open = () => {};
     const gate = new Promise<void>((resolve) => {

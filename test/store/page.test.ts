@@ -2,14 +2,13 @@
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { createRunStore, routeSource, webStorage } from "cursor-cloud-agents/store";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { dispatch, hide, page } from "../support/page.ts";
 import { CUT, END, STALL, StreamServer, UNREACHABLE } from "../support/stream-server.ts";
 import { playedSource, settle, text } from "./support.ts";
 
-let isHidden = false;
-Object.defineProperty(document, "visibilityState", { get: () => (isHidden ? "hidden" : "visible") });
 afterEach(() => {
-  isHidden = false;
-  sessionStorage.clear();
+  hide(false);
+  page.sessionStorage.clear();
 });
 
 const url = "https://app.test/api/stream";
@@ -39,9 +38,9 @@ describe("a page that comes back", () => {
       const { store } = watch(server);
       await settle();
       expect(server.requests).toHaveLength(1);
-      dispatchEvent(new Event(event));
+      dispatch(event);
       await settle();
-      dispatchEvent(new Event(event));
+      dispatch(event);
       await settle();
       expect(server.requests).toHaveLength(3);
       expect(server.clock.now()).toBe(server.requests[0]!.at);
@@ -57,16 +56,16 @@ describe("a page that comes back", () => {
     const { leave } = watch(server);
     await settle();
     clock.slept = 20_000;
-    dispatchEvent(new Event("resume"));
+    dispatch("resume");
     await settle();
     expect(server.requests).toHaveLength(1);
     clock.slept = 25_000;
-    isHidden = true;
-    dispatchEvent(new Event("visibilitychange"));
+    hide(true);
+    dispatch("visibilitychange");
     await settle();
     expect(server.requests).toHaveLength(1);
-    isHidden = false;
-    dispatchEvent(new Event("visibilitychange"));
+    hide(false);
+    dispatch("visibilitychange");
     await settle();
     expect(server.openBodies).toBe(0);
     await clock.advance(1_000);
@@ -79,7 +78,7 @@ describe("a page that comes back", () => {
   });
 
   it("doesn't use up its tries while there is no network", async () => {
-    const offline = vi.spyOn(navigator, "onLine", "get").mockReturnValue(false);
+    const offline = vi.spyOn(page.navigator, "onLine", "get").mockReturnValue(false);
     const server = new StreamServer((_, index) => (index < 40 ? UNREACHABLE : END(last)));
     const { store } = watch(server);
     await server.clock.advance(40 * 60_000);
@@ -88,8 +87,8 @@ describe("a page that comes back", () => {
   });
 
   it("has left no listener behind once it is over", async () => {
-    const added = vi.spyOn(globalThis, "addEventListener");
-    const removed = vi.spyOn(globalThis, "removeEventListener");
+    const added = vi.spyOn(page, "addEventListener");
+    const removed = vi.spyOn(page, "removeEventListener");
     const server = new StreamServer([CUT(piece("1")), UNREACHABLE, END(last)]);
     const { store } = watch(server);
     await server.clock.advance(10_000);
@@ -109,8 +108,8 @@ describe("a page that is left", () => {
     store.subscribe(() => {});
     source.now.send(text("1", "a"), text("2", "b"));
     await settle();
-    expect(sessionStorage.length).toBe(0);
-    dispatchEvent(new Event(event));
+    expect(page.sessionStorage.length).toBe(0);
+    dispatch(event);
     const again = playedSource("run-1");
     const reloaded = createRunStore(again, { storage: webStorage("session") });
     expect(reloaded.getSnapshot().text).toBe("ab");

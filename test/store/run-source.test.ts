@@ -95,8 +95,9 @@ describe("a run straight from the API", () => {
   it("works against the emulator, and leaving the store doesn't cancel the run", async () => {
     const clock = new ManualClock();
     const emulator = new CursorEmulator({ clock });
-    emulator.script((run) =>
-      run.thinking("hm").text("Hel").tool("read", {}, "x").hold("more").text("lo").finish(),
+    emulator.script(
+      () => true,
+      (run) => run.thinking("hm").text("Hel").tool("read", {}, "x").hold("more").text("lo").finish(),
     );
     const cursor = new Cursor({ apiKey: "key_TEST", fetch: emulator.fetch, clock });
     const { run } = await clock.run(cursor.agents.create({ prompt: "Hi" }));

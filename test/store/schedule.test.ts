@@ -2,12 +2,9 @@
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { frameSchedule } from "../../src/store/schedule.ts";
+import { hide } from "../support/page.ts";
 
-let isHidden = false;
-Object.defineProperty(document, "visibilityState", { get: () => (isHidden ? "hidden" : "visible") });
-afterEach(() => {
-  isHidden = false;
-});
+afterEach(() => hide(false));
 
 /** A page whose frames are drawn by hand. */
 function page() {
@@ -42,7 +39,7 @@ describe("a change is told", () => {
 
   it("by a timer in a hidden page, which draws no frames", async () => {
     const { drawn } = page();
-    isHidden = true;
+    hide(true);
     const clock = new ManualClock();
     const told = vi.fn();
     frameSchedule(clock)(told);
@@ -56,7 +53,7 @@ describe("a change is told", () => {
     const clock = new ManualClock();
     const told = vi.fn();
     frameSchedule(clock)(told);
-    isHidden = true;
+    hide(true);
     await clock.advance(100);
     expect(told).toHaveBeenCalledTimes(1);
     expect(drawn.size).toBe(0);
