@@ -44,19 +44,11 @@ export async function installPackedPackage(): Promise<PackedPackage> {
   for (const peer of ["react", "@types/react"]) {
     symlinkSync(join(root, "node_modules", peer), join(folder, "node_modules", peer));
   }
-  const isEmpty = (path: string) => {
-    const script = exports[path] as { default: string };
-    return (
-      readFileSync(join(root, script.default), "utf8")
-        .replace(/^export ?\{\};?/, "")
-        .trim() === ""
-    );
-  };
   return {
     tarball,
     project,
     entryPoints: Object.keys(exports)
-      .filter((path) => path !== "./package.json" && !isEmpty(path))
+      .filter((path) => path !== "./package.json")
       .map((path) => name + path.slice(1)),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
