@@ -1,0 +1,18 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig, mergeConfig } from "vitest/config";
+import base from "../../vitest.config.ts";
+
+/** Real Chromium against the example app: `npm run test:browser`. Apart from `npm test`, which needs no browser. */
+export default mergeConfig(
+  { ...base, test: { ...base.test, include: [] } },
+  defineConfig({
+    root: fileURLToPath(new URL("../..", import.meta.url)),
+    test: {
+      include: ["test/browser/**/*.browser.ts"],
+      globalSetup: ["test/browser/support/chromium.ts"],
+      // One page is looked at at a time: what a second one does would be measured in the first.
+      fileParallelism: false,
+      testTimeout: 30_000,
+    },
+  }),
+);
