@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import type { RunScript } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { openWorld, replyOf, startAgent, toolsOf, untilState } from "./support/world.ts";
@@ -42,14 +42,13 @@ describe("an agent on the page", () => {
       prompt: { text: "Take a walk" },
     });
 
-    const thinking = page.getByRole("group").filter({ hasText: "Thinking" });
-    await thinking.getByText("Let me see.").waitFor();
+    await page.locator(".thinking > p", { hasText: "Let me see." }).waitFor();
     await untilState(page, "Working…");
     world.emulator.release("thought");
     await page.getByText("Running:").waitFor();
     expect(await toolsOf(page)).toEqual(["Running: Reading README.md"]);
     // What was thought is folded away once something else happens.
-    await page.getByText("Let me see.").waitFor({ state: "hidden" });
+    await page.locator(".thinking > p").waitFor({ state: "hidden" });
     world.emulator.release("reading");
     await page.getByText("almost").waitFor();
     expect(await toolsOf(page)).toEqual(["Done: Read README.md", "Failed: Ran npm test"]);
@@ -66,7 +65,7 @@ describe("an agent on the page", () => {
       page.getByRole("link", { name: "report.md" }).click(),
     ]);
     expect(download.suggestedFilename()).toBe("report.md");
-    expect(await readFile(await download.path(), "utf8")).toBe(file);
+    expect(await text(await download.createReadStream())).toBe(file);
     expect(world.emulator.connections).toBe(0);
   });
 

@@ -18,7 +18,7 @@ const isTooWide = (page: Page) =>
 
 describe("the page, to be looked at", () => {
   it.each(looks)("$name: start, at work, finished, followed up", async ({ name, colorScheme, viewport }) => {
-    const world = await openWorld({ context: { colorScheme, viewport }, beat: 12 });
+    const world = await openWorld({ context: { colorScheme, viewport }, beat: 8 });
     const page = await world.open();
     const take = async (state: string) => {
       await page.screenshot({ path: `${folder}${name}-${state}.png`, fullPage: state !== "working" });

@@ -40,13 +40,15 @@ const Reply = memo(function Reply({ text }: { text: string }) {
 });
 
 const Thinking = memo(function Thinking({ part, isGrowing }: { part: RunReasoningPart; isGrowing: boolean }) {
+  const text = part.text.trim();
   return (
     <details className="thinking" open={isGrowing}>
       <summary>
-        {isGrowing ? "Thinking" : "Thought"}
+        <span>{isGrowing ? "Thinking" : "Thought"}</span>
+        {!isGrowing && <span className="preview">{text.slice(0, 200)}</span>}
         <Chevron />
       </summary>
-      <p>{part.text.trim()}</p>
+      <p>{text}</p>
     </details>
   );
 });
@@ -92,9 +94,21 @@ function Value({ label, value, isLeftOut }: { label: string; value: unknown; isL
   return (
     <>
       <p className="label">{label}</p>
-      <pre className="code">{isLeftOut ? "Too large to be shown." : JSON.stringify(value, null, 2)}</pre>
+      <pre className="code">{isLeftOut ? "Too large to be shown." : toLines(value)}</pre>
     </>
   );
+}
+
+/** Fields on lines of their own, and texts as they are: line ends in a command's output stay line ends. */
+function toLines(value: unknown): string {
+  const toText = (field: unknown) => (typeof field === "string" ? field : JSON.stringify(field, null, 2));
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return toText(value);
+  return Object.entries(value)
+    .map(([name, field]) => {
+      const text = toText(field).trimEnd();
+      return `${name}:${text.includes("\n") ? "\n" : " "}${text}`;
+    })
+    .join("\n");
 }
 
 const marks = {

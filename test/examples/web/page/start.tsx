@@ -47,7 +47,12 @@ export function Start({ conversations = [], onStarted }: StartProps) {
   return (
     <>
       <form className="stack" onSubmit={onSubmit}>
-        <h1>What should the agent do?</h1>
+        <div>
+          <h1>What should the agent do?</h1>
+          <p className="lead">
+            It works in the cloud. You can watch, or close this page and come back: it goes on.
+          </p>
+        </div>
         <div>
           <label htmlFor="prompt">Task</label>
           <textarea

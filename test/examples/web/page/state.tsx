@@ -36,7 +36,7 @@ export function announcementOf(run: RunSnapshot): string {
 /** Branches and pull requests of a run that is over. */
 export function Outcome({ result }: { result: RunSnapshot["result"] }) {
   return result?.git?.branches.map(({ branch, prUrl, repoUrl }) => (
-    <span key={`${repoUrl} ${branch}`}>
+    <span className="outcome" key={`${repoUrl} ${branch}`}>
       {branch !== undefined && <code>{branch}</code>}{" "}
       {prUrl !== undefined && (
         <a href={prUrl} rel="noreferrer">

@@ -1,6 +1,6 @@
 import { type UseRunResult, useRun } from "cursor-cloud-agents/react";
 import { routeSource, webStorage } from "cursor-cloud-agents/store";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { cancelRun, streamUrl, type Turn } from "./api.ts";
 import { Parts } from "./parts.tsx";
 import { hasMoved } from "./place.ts";
@@ -53,7 +53,9 @@ export function TurnView({ agentId, turn, isCurrent, level, onOver, children }: 
           <span className={`dot ${state.kind}`} aria-hidden="true" />
           <strong>{state.text}</strong> <Outcome result={run.result} />
         </p>
-        {!isOver && <Controls agentId={agentId} runId={runId} run={run} isWatching={isWatching} />}
+        {!isOver && (
+          <Controls {...{ agentId, runId, run, isWatching }} onFocusLost={() => heading.current?.focus()} />
+        )}
         {isOver && run.text !== "" && <Copy text={run.text} />}
       </div>
       <p className="visually-hidden" role="status">
@@ -68,10 +70,20 @@ interface ControlsProps {
   runId: string;
   run: UseRunResult;
   isWatching: boolean;
+  /** They went, and one of them had the focus. */
+  onFocusLost: () => void;
 }
 
 /** Watching is this page's affair: to stop it leaves the run alone. To cancel it doesn't. */
-function Controls({ agentId, runId, run, isWatching }: ControlsProps) {
+function Controls({ agentId, runId, run, isWatching, onFocusLost }: ControlsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: for when they go, and not before
+  useLayoutEffect(() => {
+    const { current } = box;
+    return () => {
+      if (current?.contains(document.activeElement)) onFocusLost();
+    };
+  }, []);
   const [isCancelling, setIsCancelling] = useState(false);
   const [refusal, setRefusal] = useState<string>();
   const onCancel = () => {
@@ -84,7 +96,7 @@ function Controls({ agentId, runId, run, isWatching }: ControlsProps) {
     });
   };
   return (
-    <div className="actions">
+    <div className="actions" ref={box}>
       {refusal !== undefined && (
         <p className="refusal" role="alert">
           {refusal}
