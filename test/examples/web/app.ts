@@ -45,7 +45,7 @@ export function createApp({ cursor, files, sessions = new Sessions(), retry }: A
       return remember(session, agentId, request.clone(), await followUpResponse(cursor, agentId, options));
     }
     const route = `${request.method} ${pathname}`;
-    if (route === "GET /api/models") return json(200, (await cursor.models.list()).items);
+    if (route === "GET /api/models") return models();
     if (route === "GET /api/agents") return json(200, sessions.list(session));
     if (route === "POST /api/agents") return start(session, request);
     return refusal(404, "There is nothing at this address.");
@@ -62,11 +62,26 @@ export function createApp({ cursor, files, sessions = new Sessions(), retry }: A
     return new Response(file.body, { headers });
   }
 
+  async function models(): Promise<Response> {
+    try {
+      const { items } = await cursor.models.list();
+      return json(
+        200,
+        items.map(({ id, displayName }) => ({ id, displayName })),
+      );
+    } catch {
+      return refusal(502, "The models can't be listed at the moment.");
+    }
+  }
+
   async function start(session: string, request: Request): Promise<Response> {
-    // Another site's page can send neither this type without asking, nor this cookie.
+    // Another site's page can neither send this type without asking, nor hide where it is.
     if (request.headers.get("content-type") !== "application/json") return refusal(415, "Send JSON, please.");
+    const site = request.headers.get("sec-fetch-site") ?? "same-origin";
+    if (site !== "same-origin") return refusal(403, "Only this server's own page can start agents.");
     const { prompt, repository, model } = (await request.json().catch(() => ({}))) as Record<string, unknown>;
     if (typeof prompt !== "string" || prompt.trim() === "") return refusal(400, "Say what is to be done.");
+    if (prompt.length > promptLimit) return refusal(400, "That is too long.");
     try {
       const { agent, run } = await cursor.agents.create({
         prompt,
@@ -103,6 +118,8 @@ export function createApp({ cursor, files, sessions = new Sessions(), retry }: A
     return json(201, conversation);
   }
 }
+
+const promptLimit = 100_000;
 
 const pageHeaders = {
   "content-security-policy":

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { toNodeListener } from "../serve/node-adapter.ts";
+import { toListener } from "../serve/node-adapter.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { bundlePage } from "./bundle.ts";
 
@@ -19,7 +19,7 @@ export interface WebServer {
 /** Serves the page, and what it asks for, on 127.0.0.1. */
 export async function startWebServer({ port = 0, ...options }: WebServerOptions): Promise<WebServer> {
   const app = createApp({ ...options, files: await bundlePage() });
-  const server = createServer(toNodeListener(app));
+  const server = createServer(toListener(app));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);

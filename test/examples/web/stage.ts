@@ -70,7 +70,7 @@ function firstRun(act: Act): void {
   const place = repoUrl === undefined ? "an empty workspace" : repoUrl.replace(/^https?:\/\//, "");
   act
     .think(`The task is clear enough. I start in ${place}: first what is there, then what has to change.`)
-    .use("list_dir", { path: "." }, { success: { files: ["package.json", "src/", "test/"] } }, 12)
+    .use("list_dir", { path: "src" }, { success: { files: ["durations.js", "format.js"] } }, 12)
     .use("read_file", { path: "package.json" }, { success: { content: packageFile, totalLines: 8 } }, 14)
     .say(
       "The project has a `test` script but no README, so nobody can tell how to run it. " +
