@@ -21,7 +21,15 @@ export default defineConfig({
   target: "es2022",
   dts: true,
   // `AsyncDisposable` is in the types: a project whose own lib is older must find it.
-  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  outputOptions: {
+    // Not tsdown's own `banner`: that leaves an empty first line in the code, where "use client" must stand.
+    postBanner: ({ fileName }) =>
+      fileName.endsWith(".d.ts") ? '/// <reference lib="esnext.disposable" />' : (undefined as unknown as string),
+    // What a page needs of the core, by itself: where nothing shakes trees, the store must not load the client.
+    advancedChunks: {
+      groups: [{ name: "base", test: /src\/(errors|clock|options|uuid|http\/body|sse\/frames)\.ts$/ }],
+    },
+  },
   sourcemap: true,
   clean: true,
   deps: { neverBundle: [/^node:/, "react"], onlyBundle: bundled },
