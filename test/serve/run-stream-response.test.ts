@@ -1,8 +1,7 @@
-import { isArgumentError, type RunEvent } from "cursor-cloud-agents";
+import { isArgumentError } from "cursor-cloud-agents";
 import { runStreamResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
 import {
-  apiError,
   assistant,
   done,
   END,
@@ -121,167 +120,6 @@ describe("a run, served", () => {
   });
 });
 
-describe("where to go on", () => {
-  const rest = [assistant("2-0", "lo"), result(), done];
-
-  it.each([
-    ["the header", { lastEventId: "1-0" }],
-    ["the query", { query: "?lastEventId=1-0" }],
-    ["the header before the query", { lastEventId: "1-0", query: "?lastEventId=0-9" }],
-  ])("is said by %s, and said to the API", async (_, asked) => {
-    const server = new StreamServer([END(status(), ...rest)]);
-    expect(briefly((await served(server, asked)).frames)).toContain("assistant#2-0 lo");
-    expect(server.positions).toEqual(["1-0"]);
-  });
-
-  it("is any id, also one that looks like something else, and one in UTF-8", async () => {
-    const server = new StreamServer([END(...rest)]);
-    await served(server, { query: `?lastEventId=${encodeURIComponent('{"a":1}')}` });
-    expect(server.positions).toEqual(['{"a":1}']);
-    const utf8 = new StreamServer([END(assistant("é-1", "a"), ...rest), END(...rest)]);
-    const { messages } = await served(utf8);
-    const bytes = String.fromCharCode(...new TextEncoder().encode(messages[0]!.lastEventId));
-    await served(utf8, { lastEventId: bytes });
-    expect(utf8.positions).toEqual([undefined, "é-1"]);
-  });
-
-  it.each([
-    ["result", ["done", "end"]],
-    ["done", ["end"]],
-  ])("behind the %s needs no look at the run", async (kind, expected) => {
-    const server = new StreamServer([]);
-    const { frames, lastEventId } = await served(server, { lastEventId: `${kind}:${runId}` });
-    expect(briefly(frames)).toEqual(expected);
-    expect(lastEventId).toBe(`end:${runId}`);
-    expect(server.requests).toEqual([]);
-  });
-
-  it("behind the end is 204, with the API untouched", async () => {
-    const server = new StreamServer([]);
-    for (const asked of [{ lastEventId: `end:${runId}` }, { query: `?lastEventId=end:${runId}` }]) {
-      const { response, text } = await served(server, asked);
-      expect([response.status, text]).toEqual([204, ""]);
-    }
-    expect(server.requests).toEqual([]);
-  });
-
-  it("is the run's start behind a reset, where the API doesn't know the position", async () => {
-    const server = new StreamServer([apiError(400, "invalid_last_event_id"), END(...whole)]);
-    const { frames, messages } = await served(server, { lastEventId: "gone-0" });
-    expect(briefly(frames)).toEqual([
-      "reset",
-      "status RUNNING",
-      "assistant#1-0 Hel",
-      "assistant#2-0 lo",
-      "result#900-0 Hello",
-      "done#900-0",
-      "end",
-    ]);
-    expect(messages[0]?.lastEventId).toBe("");
-    expect(server.positions).toEqual(["gone-0", undefined]);
-  });
-
-  it.each([
-    ["a line end", "1-0%0Aevent: x"],
-    ["a NUL", "1-0%00"],
-    ["white space around it", "%201-0"],
-    ["what no header can hold", "%F0%9F%99%82"],
-    ["no end", "x".repeat(1025)],
-  ])(
-    "is the run's start behind a reset, for a position with %s, which the API never sees",
-    async (_, position) => {
-      const server = new StreamServer([END(...whole)]);
-      const { frames } = await served(server, { query: `?lastEventId=${position}` });
-      expect(briefly(frames).slice(0, 3)).toEqual(["reset", "status RUNNING", "assistant#1-0 Hel"]);
-      expect(server.positions).toEqual([undefined]);
-    },
-  );
-
-  it("is the start for an empty position", async () => {
-    const server = new StreamServer([END(...whole)]);
-    expect(briefly((await served(server, { query: "?lastEventId=" })).frames)[0]).toBe("status RUNNING");
-    expect(server.positions).toEqual([undefined]);
-  });
-});
-
-describe("who may", () => {
-  it.each([
-    ["left out", undefined],
-    ["null", null],
-    ["true", true],
-  ])("must be said: authorize that is %s is an error, and the API is not touched", async (_, authorize) => {
-    const server = new StreamServer([END(...whole)]);
-    const error = await ask(server, { authorize: authorize as never }).catch((thrown: unknown) => thrown);
-    expect(isArgumentError(error) && error.argument).toBe("authorize");
-    expect(server.requests).toEqual([]);
-  });
-
-  it.each([
-    ["false", false],
-    ["a promise of false", Promise.resolve(false)],
-    ["nothing", undefined],
-    ["something truthy", 1],
-    ["a user", { id: 7 }],
-  ])("is nobody but who gets true: %s is 404, with the API untouched", async (_, verdict) => {
-    const server = new StreamServer([END(...whole)]);
-    const { response, text } = await served(server, { authorize: () => verdict as boolean });
-    expect(response.status).toBe(404);
-    expect(JSON.parse(text)).toEqual({
-      error: { code: "not_found", message: "There is no such thing here." },
-    });
-    expect(server.requests).toEqual([]);
-  });
-
-  it("may be told in a Response, which is sent as it is", async () => {
-    const server = new StreamServer([END(...whole)]);
-    const own = new Response("log in", { status: 401, headers: { "www-authenticate": "x" } });
-    expect(await ask(server, { authorize: async () => own })).toBe(own);
-    expect(server.requests).toEqual([]);
-  });
-
-  it("stays unsaid when authorize throws: so does the handler, with the API untouched", async () => {
-    const server = new StreamServer([END(...whole)]);
-    const thrown = new Error("session store down");
-    await expect(ask(server, { authorize: () => Promise.reject(thrown) })).rejects.toBe(thrown);
-    expect(server.requests).toEqual([]);
-  });
-
-  it("is asked first, of the request and the ids, also where the end was received", async () => {
-    const server = new StreamServer([END(...whole)]);
-    const authorize = vi.fn(() => false);
-    expect((await served(server, { lastEventId: `end:${runId}`, authorize })).response.status).toBe(404);
-    const [request, asked] = authorize.mock.calls[0] as unknown as [Request, unknown];
-    expect(request.url).toBe(path);
-    expect(asked).toEqual(ref);
-  });
-
-  it.each([
-    ["agentId", "bc-.."],
-    ["agentId", "bc-1/../bc-2"],
-    ["agentId", "bc-1%2f"],
-    ["agentId", "run-1"],
-    ["agentId", ""],
-    ["agentId", undefined],
-    ["agentId", ["bc-1"]],
-    ["agentId", `bc-${"1".repeat(129)}`],
-    ["id", "bc-1"],
-    ["id", "run-1\nx"],
-    ["id", "run-1?x"],
-    ["id", "run- 1"],
-    ["id", null],
-    ["id", ["run-1"]],
-  ])("is not even asked for what can't be an id: %s %j is 404", async (name, value) => {
-    const server = new StreamServer([END(...whole)]);
-    const authorize = vi.fn(() => true);
-    const request = new Request(path);
-    const odd = { ...ref, [name]: value } as never;
-    const response = await runStreamResponse(server.cursor(), odd, { request, authorize });
-    expect(response.status).toBe(404);
-    expect(authorize).not.toHaveBeenCalled();
-    expect(server.requests).toEqual([]);
-  });
-});
-
 describe("what can't work is refused before anything happens", () => {
   it.each([
     ["request", { request: {} }],
@@ -331,10 +169,4 @@ describe("what can't work is refused before anything happens", () => {
       ["cache-control", "no-store"],
     ]);
   });
-});
-
-it("events have the types that a page needs", async () => {
-  const { frames } = await served(new StreamServer([END(...whole)]));
-  const events = frames.filter((one): one is RunEvent => !["reset", "failure", "end"].includes(one.type));
-  expect(events).toHaveLength(5);
 });
