@@ -158,7 +158,7 @@ class Route {
         url += `${url.includes("?") ? "&" : "?"}lastEventId=${encodeURIComponent(position)}`;
       } else headers.set("last-event-id", position);
     }
-    const cache = { cache: "no-store" }; // not in every platform's RequestInit
+    const cache = { cache: "no-store" as const }; // not in every platform's RequestInit
     return fetch(url, { headers, signal, ...cache, ...(credentials && { credentials }) });
   }
 
