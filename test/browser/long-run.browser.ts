@@ -59,6 +59,17 @@ async function playLongRun(): Promise<Seen> {
   await startAgent(page, "A long one");
   await untilState(page, "Starting…");
   await watch(page);
+  // What measures must measure: a stretch of work that is too long by far is seen, and then forgotten.
+  await page.evaluate((ms) => {
+    setTimeout(() => {
+      const end = performance.now() + ms;
+      while (performance.now() < end);
+    });
+  }, 2 * limit);
+  await expect.poll(async () => (await seenBy(page)).longest).toBeGreaterThan(limit);
+  await page.evaluate(() =>
+    Object.assign((window as unknown as { seen: Seen }).seen, { longest: 0, gap: 0, frames: 0 }),
+  );
   world.emulator.release("begin");
   await untilState(page, "Finished");
   const seen = await seenBy(page);
@@ -75,8 +86,9 @@ describe("a run of 5,000 events", () => {
     // Another process on a shared machine may hold up any one try; it is the page that is measured.
     while (tries.length < 3 && !tries.some(({ longest }) => longest < limit)) tries.push(await playLongRun());
     for (const { longest, gap, frames } of tries) {
+      const task = longest === 0 ? "under 50" : Math.round(longest);
       console.log(
-        `longest task ${Math.round(longest)} ms, longest gap between frames ${Math.round(gap)} ms, ${frames} frames`,
+        `longest task ${task} ms, longest gap between frames ${Math.round(gap)} ms, ${frames} frames`,
       );
     }
     expect(Math.min(...tries.map(({ longest }) => longest))).toBeLessThan(limit);
