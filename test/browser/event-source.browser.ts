@@ -58,7 +58,7 @@ describe("the browser's own EventSource", () => {
     world.cable.cut();
     await expect.poll(async () => (await heardBy(page)).errors).toBe(1);
     world.emulator.release("gate");
-    await expect.poll(async () => (await heardBy(page)).readyState, { timeout: 15_000 }).toBe(2);
+    await expect.poll(async () => (await heardBy(page)).readyState).toBe(2);
     const heard = await heardBy(page);
     expect(textOf(heard)).toBe("One, two, three.");
     expect(

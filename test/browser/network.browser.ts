@@ -87,20 +87,21 @@ describe("a network that fails", () => {
   it("may break the connection any number of times", async () => {
     const world = await openWorld();
     world.expected = /ERR_/;
-    const words = Array.from({ length: 60 }, (_, index) => `word${index} `);
-    world.emulator.script("words", (run) => {
-      for (const word of words) run.text(word).wait(15);
+    const pieces = ["One, ", "two, ", "three, ", "four, ", "five."];
+    world.emulator.script("often", (run) => {
+      for (const piece of pieces) run.text(piece).hold(piece);
       run.finish();
     });
     const page = await world.open();
-    await startAgent(page, "Many words");
-    for (let cut = 0; cut < 4; cut++) {
-      await page.getByText(`word${cut * 5} `).waitFor();
+    await startAgent(page, "Be cut often");
+    for (const piece of pieces) {
+      await page.getByText(piece.trim()).waitFor();
       world.cable.cut();
+      world.emulator.release(piece);
     }
     await untilState(page, "Finished");
-    expect(await replyOf(page)).toBe(words.join(""));
-    expect(world.cable.count(/\/stream/)).toBeGreaterThan(2);
+    expect(await replyOf(page)).toBe(pieces.join(""));
+    expect(world.cable.count(/\/stream/)).toBe(1 + pieces.length);
   });
 
   it("may take the server with it: a new one at the same port goes on in the middle", async () => {
@@ -121,9 +122,9 @@ describe("tabs", () => {
   it("that are closed let go of the API within a second, and the run goes on", async () => {
     const { world, page, agentId } = await atTheTool();
     expect(world.emulator.connections).toBe(1);
-    const closedAt = Date.now();
     await page.close();
-    await expect.poll(() => world.emulator.connections, { interval: 10, timeout: 3_000 }).toBe(0);
+    const closedAt = Date.now();
+    await expect.poll(() => world.emulator.connections, { interval: 10 }).toBe(0);
     expect(Date.now() - closedAt).toBeLessThan(1_000);
     expect(world.emulator.runs(agentId)[0]!.status).toBe("RUNNING");
   });

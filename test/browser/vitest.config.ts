@@ -13,6 +13,8 @@ export default mergeConfig(
       // One page is looked at at a time: what a second one does would be measured in the first.
       fileParallelism: false,
       testTimeout: 30_000,
+      // A browser takes its time where other work is done beside it.
+      expect: { poll: { timeout: 10_000 } },
     },
   }),
 );

@@ -17,13 +17,16 @@ async function openApp() {
   const app = createApp({ cursor, files: await bundlePage() });
   const visitor = async () => {
     const [cookie = ""] = (await app(new Request(`${origin}/`))).headers.getSetCookie();
-    return (path: string, body?: object, headers: Record<string, string> = {}) =>
-      app(
+    return (path: string, json?: object, headers: Record<string, string> = {}) => {
+      const body = JSON.stringify(json);
+      const post = { "content-type": "application/json", "content-length": String(body?.length) };
+      return app(
         new Request(origin + path, {
-          headers: { cookie: cookie.split(";")[0]!, "content-type": "application/json", ...headers },
-          ...(body && { method: "POST", body: JSON.stringify(body) }),
+          headers: { cookie: cookie.split(";")[0]!, ...(json && post), ...headers },
+          ...(json && { method: "POST", body }),
         }),
       );
+    };
   };
   return { emulator, app, visitor };
 }
@@ -104,7 +107,8 @@ describe("the example server", () => {
     expect((await ask("/api/agents", { prompt: "x" }, form)).status).toBe(415);
     expect((await ask("/api/agents", { prompt: "x" }, elsewhere)).status).toBe(403);
     expect((await ask("/api/agents", { prompt: " " })).status).toBe(400);
-    expect((await ask("/api/agents", { prompt: "x".repeat(100_001) })).status).toBe(400);
+    expect((await ask("/api/agents", { prompt: "x".repeat(100_001) })).status).toBe(413);
+    expect((await ask("/api/agents", { prompt: "x" }, { "content-length": "unknown" })).status).toBe(413);
     expect(emulator.requests).toEqual([]);
   });
 

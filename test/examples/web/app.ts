@@ -42,7 +42,10 @@ export function createApp({ cursor, files, sessions = new Sessions(), retry }: A
       return artifactResponse(cursor, agentId, searchParams.get("path") ?? "", { ...options, proxy: true });
     }
     if (rest === "runs") {
-      return remember(session, agentId, request.clone(), await followUpResponse(cursor, agentId, options));
+      const copy = request.clone();
+      // An agent counts as busy for a moment after its run is over.
+      const response = await followUpResponse(cursor, agentId, { ...options, whenBusy: "wait" });
+      return remember(session, agentId, copy, response);
     }
     const route = `${request.method} ${pathname}`;
     if (route === "GET /api/models") return models();
@@ -79,9 +82,12 @@ export function createApp({ cursor, files, sessions = new Sessions(), retry }: A
     if (request.headers.get("content-type") !== "application/json") return refusal(415, "Send JSON, please.");
     const site = request.headers.get("sec-fetch-site") ?? "same-origin";
     if (site !== "same-origin") return refusal(403, "Only this server's own page can start agents.");
+    // Without a length, or with one that is no number, too.
+    if (!(Number(request.headers.get("content-length") ?? Number.NaN) <= bodyLimit)) {
+      return refusal(413, "That is too long.");
+    }
     const { prompt, repository, model } = (await request.json().catch(() => ({}))) as Record<string, unknown>;
     if (typeof prompt !== "string" || prompt.trim() === "") return refusal(400, "Say what is to be done.");
-    if (prompt.length > promptLimit) return refusal(400, "That is too long.");
     try {
       const { agent, run } = await cursor.agents.create({
         prompt,
@@ -119,7 +125,8 @@ export function createApp({ cursor, files, sessions = new Sessions(), retry }: A
   }
 }
 
-const promptLimit = 100_000;
+/** Bytes. */
+const bodyLimit = 100_000;
 
 const pageHeaders = {
   "content-security-policy":
