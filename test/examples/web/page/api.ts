@@ -1,27 +1,7 @@
 // What the page asks of its own server. It never speaks to Cursor, and never sees the key.
 
-export interface Turn {
-  runId: string;
-  prompt: string;
-  startedAt: number;
-}
-
-export interface Conversation {
-  agentId: string;
-  repository?: string;
-  model?: string;
-  turns: Turn[];
-}
-
-export interface Model {
-  id: string;
-  displayName: string;
-}
-
-export interface Artifact {
-  path: string;
-  sizeBytes?: number;
-}
+import type { Artifact, Model } from "cursor-cloud-agents";
+import type { Conversation } from "../sessions.ts";
 
 export interface NewAgent {
   prompt: string;
@@ -47,7 +27,7 @@ export const artifactUrl = (agentId: string, path: string) =>
   `${agentPath(agentId)}/artifact?path=${encodeURIComponent(path)}`;
 
 export const listConversations = () => ask<Conversation[]>("/api/agents");
-export const listModels = () => ask<Model[]>("/api/models");
+export const listModels = () => ask<Pick<Model, "id" | "displayName">[]>("/api/models");
 export const startAgent = (agent: NewAgent) => ask<Conversation>("/api/agents", agent);
 export const followUp = (agentId: string, prompt: string) =>
   ask<Conversation>(`${agentPath(agentId)}/runs`, { prompt });

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
-import { type Conversation, listConversations } from "./api.ts";
+import type { Conversation } from "../sessions.ts";
+import { listConversations } from "./api.ts";
 import { ConversationView } from "./conversation.tsx";
 import { Link } from "./link.tsx";
 import { go, pathOf, usePlace } from "./place.ts";

@@ -1,5 +1,6 @@
+import type { Artifact } from "cursor-cloud-agents";
 import { useEffect, useState } from "react";
-import { type Artifact, artifactUrl, listArtifacts } from "./api.ts";
+import { artifactUrl, listArtifacts } from "./api.ts";
 import { size } from "./words.ts";
 
 /** The files that an agent left; asked for anew when a run has ended, since that is when they are uploaded. */

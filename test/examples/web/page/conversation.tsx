@@ -1,5 +1,6 @@
 import { type FormEvent, useCallback, useEffect, useState } from "react";
-import { type Conversation, followUp } from "./api.ts";
+import type { Conversation } from "../sessions.ts";
+import { followUp } from "./api.ts";
 import { ArtifactList } from "./artifact-list.tsx";
 import { TurnView } from "./turn.tsx";
 import { ago } from "./words.ts";

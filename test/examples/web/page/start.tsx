@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { type Conversation, listModels, type Model, startAgent } from "./api.ts";
+import type { Conversation } from "../sessions.ts";
+import { listModels, startAgent } from "./api.ts";
 import { Link } from "./link.tsx";
 import { hasMoved, pathOf } from "./place.ts";
 import { ago } from "./words.ts";
@@ -14,7 +15,7 @@ export interface StartProps {
 /** Where an agent is started, and the list of those that were. */
 export function Start({ conversations = [], onStarted }: StartProps) {
   const prompt = useRef<HTMLTextAreaElement>(null);
-  const [models, setModels] = useState<Model[]>([]);
+  const [models, setModels] = useState<Awaited<ReturnType<typeof listModels>>>([]);
   const [isStarting, setIsStarting] = useState(false);
   const [refusal, setRefusal] = useState<string>();
   useEffect(() => {

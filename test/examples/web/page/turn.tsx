@@ -1,7 +1,8 @@
 import { type UseRunResult, useRun } from "cursor-cloud-agents/react";
 import { routeSource, webStorage } from "cursor-cloud-agents/store";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { cancelRun, streamUrl, type Turn } from "./api.ts";
+import type { Turn } from "../sessions.ts";
+import { cancelRun, streamUrl } from "./api.ts";
 import { Parts } from "./parts.tsx";
 import { hasMoved } from "./place.ts";
 import { announcementOf, Outcome, stateOf } from "./state.tsx";
