@@ -144,6 +144,27 @@ it("a run's state is its own: the next run of the agent begins empty, in two tab
   expect([first, ...tabs].map(textOf)).toEqual(["one", "two", "two"]);
 });
 
+it("a browser that leaves while its prompt waits for the agent takes the prompt with it", async () => {
+  const site = await openSite((run) => run.hold("busy"));
+  const { agent } = site.start();
+  const controller = new AbortController();
+  const left = fetch(`${site.url}/agents/${agent.id}/runs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ prompt: "two" }),
+    signal: controller.signal,
+  }).catch((error: Error) => error.name);
+  const tries = () => site.emulator.requests.filter(({ operationId }) => operationId === "createRun").length;
+  await site.until(() => tries() === 1);
+  await site.clock.advance(30_000);
+  controller.abort();
+  expect(await left).toBe("AbortError");
+  await site.until(() => site.clock.pending === 0);
+  site.emulator.release("busy");
+  await site.clock.advance(60_000);
+  expect(tries()).toBe(1);
+});
+
 it("a run can be cancelled while it has not said a word", async () => {
   const site = await openSite((run) => run.hold("never"));
   const { agent, run } = site.start();
