@@ -24,7 +24,9 @@ export default defineConfig({
   outputOptions: {
     // Not tsdown's own `banner`: that leaves an empty first line in the code, where "use client" must stand.
     postBanner: ({ fileName }) =>
-      fileName.endsWith(".d.ts") ? '/// <reference lib="esnext.disposable" />' : (undefined as unknown as string),
+      fileName.endsWith(".d.ts")
+        ? '/// <reference lib="esnext.disposable" />'
+        : (undefined as unknown as string),
     // What a page needs of the core, by itself: where nothing shakes trees, the store must not load the client.
     advancedChunks: {
       groups: [{ name: "base", test: /src\/(errors|clock|options|uuid|http\/body|sse\/frames)\.ts$/ }],

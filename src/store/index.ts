@@ -11,5 +11,6 @@ export type {
 } from "./run-snapshot.ts";
 export { type RunSource, runSource } from "./run-source.ts";
 export { memoryStorage, type RunStorage, webStorage } from "./run-storage.ts";
-export { createRunStore, type RunStore, type RunStoreOptions } from "./run-store.ts";
+export { createRunStore, type RunStore } from "./run-store.ts";
+export type { RunStoreOptions } from "./run-store-options.ts";
 export type { Schedule } from "./schedule.ts";

@@ -26,12 +26,13 @@ export class RouteConnection {
   readonly #options: RouteConnectionOptions;
   readonly #controller: ReturnType<typeof follow>;
   readonly #endPageEvents: () => void;
+  #openedAt: number;
   #heardAt: number;
 
   constructor(options: RouteConnectionOptions, signal: AbortSignal) {
     this.#options = options;
     this.#controller = follow(signal);
-    this.#heardAt = options.clock.now();
+    this.#openedAt = this.#heardAt = options.clock.now();
     // Timers and sockets sleep with a page that is frozen. Once awake it needn't wait for what is long overdue.
     this.#endPageEvents = onPage(waking, () => {
       const silence = options.clock.now() - this.#heardAt;
@@ -52,7 +53,7 @@ export class RouteConnection {
     const timer = clock.setTimeout(() => this.#giveUp(`no answer for ${idleTimeout} ms`), idleTimeout);
     // Raced: not every custom fetch listens to its signal.
     const response = await orAbort(send(signal), signal).finally(() => clock.clearTimeout(timer));
-    this.#heardAt = clock.now();
+    this.#openedAt = this.#heardAt = clock.now();
     if (response.status === 204) return yield { id: undefined, frame: { type: "end", id: "" } };
     if (response.status !== 200 || !isEventStream(response) || !response.body) {
       void response.body?.cancel().catch(() => {});
@@ -77,6 +78,11 @@ export class RouteConnection {
     } finally {
       reader.cancel();
     }
+  }
+
+  /** Milliseconds from the answer's headers to the last byte behind them. */
+  get lasted(): number {
+    return this.#heardAt - this.#openedAt;
   }
 
   /** Ends the request and all that waits for it. */

@@ -82,7 +82,7 @@ class Route {
   readonly #options: RouteSourceOptions;
   readonly #clock: Clock;
   readonly #maxReconnects: number;
-  readonly #limits: { idleTimeout: number; maxEventBytes: number };
+  readonly #limits: { clock: Clock; idleTimeout: number; maxEventBytes: number };
 
   constructor(url: string, options: RouteSourceOptions) {
     checkNames(options, optionNames);
@@ -96,6 +96,7 @@ class Route {
     this.#clock = options.clock ?? systemClock;
     this.#maxReconnects = checkCount("maxReconnects", options.maxReconnects) ?? 10;
     this.#limits = {
+      clock: this.#clock,
       idleTimeout: checkTimeout("idleTimeout", options.idleTimeout) ?? 45_000,
       maxEventBytes: checkTimeout("maxEventBytes", options.maxEventBytes) ?? 32 * 1024 * 1024,
     };
@@ -104,15 +105,14 @@ class Route {
   async *read(
     ...[from, signal, report]: Parameters<RunSource>
   ): AsyncGenerator<ServedFrame, void, undefined> {
-    const clock = this.#clock;
     let position = from;
     let firstWait = firstPause;
     const onRetry = (ms: number) => {
       firstWait = Math.min(ms, longestWish);
     };
-    const options = { ...this.#limits, clock, onRetry, onOpen: () => report("open") };
-    for (let reconnects = 0; ; reconnects++) {
-      const openedAt = clock.now();
+    const options = { ...this.#limits, onRetry, onOpen: () => report("open") };
+    let tries = 0;
+    for (let pauses = 0; ; pauses++) {
       const connection = new RouteConnection(options, signal);
       let hasProgress = false;
       let reason: unknown;
@@ -129,7 +129,6 @@ class Route {
           yield frame;
           if (frame.type === "end" || frame.type === "failure") return;
         }
-        hasProgress ||= reason === undefined && clock.now() - openedAt >= lasting;
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof FrameTooLargeError) {
@@ -140,11 +139,13 @@ class Route {
       } finally {
         connection.close();
       }
+      const hasFailed = StreamError.isInstance(reason);
+      if (hasProgress || (!hasFailed && connection.lasted >= lasting)) tries = pauses = 0;
+      if (tries >= this.#maxReconnects) throw this.#giveUp(tries, position, reason);
       // Without a network a try proves nothing.
-      if (hasProgress || isOffline()) reconnects = 0;
-      if (reconnects >= this.#maxReconnects) throw this.#giveUp(reconnects, position, reason);
+      if (!isOffline()) tries++;
       report("reconnecting");
-      await this.#pause(firstWait * 2 ** reconnects, reason, signal);
+      await this.#pause(firstWait * 2 ** pauses, reason, signal);
     }
   }
 
@@ -158,7 +159,7 @@ class Route {
         url += `${url.includes("?") ? "&" : "?"}lastEventId=${encodeURIComponent(position)}`;
       } else headers.set("last-event-id", position);
     }
-    const cache = { cache: "no-store" as const }; // not in every platform's RequestInit
+    const cache = { cache: "no-store" } as const; // not in every platform's RequestInit
     return fetch(url, { headers, signal, ...cache, ...(credentials && { credentials }) });
   }
 
@@ -183,8 +184,8 @@ class Route {
     return this.#url.replace(/[?#].*/s, "").replace(/^\w+:\/\/[^/]*/, "");
   }
 
-  #giveUp(reconnects: number, lastEventId: string | undefined, cause: unknown): StreamError {
-    return new StreamError(`GET ${this.#path}: ${reconnects + 1} tries in a row were in vain`, {
+  #giveUp(tries: number, lastEventId: string | undefined, cause: unknown): StreamError {
+    return new StreamError(`GET ${this.#path}: ${tries + 1} tries in a row were in vain`, {
       reason: "disconnected",
       lastEventId,
       cause,

@@ -1,4 +1,5 @@
-import { type Cursor, isStreamError, type RunRef, type RunStreamOptions } from "../index.ts";
+import { isStreamError } from "../errors.ts";
+import type { Cursor, RunRef, RunStreamOptions } from "../index.ts";
 import type { ServedFrame } from "../serve/frames.ts";
 import type { RunConnection } from "./run-snapshot.ts";
 

@@ -1,30 +1,13 @@
-import { type Clock, orAbort, systemClock } from "../clock.ts";
-import { ArgumentError, describe, StreamError } from "../errors.ts";
-import { checkCallback, checkNames, checkTimeout } from "../options.ts";
+import { type Clock, orAbort } from "../clock.ts";
+import { StreamError } from "../errors.ts";
 import type { ServedFrame } from "../serve/frames.ts";
 import { leaving, onPage } from "./page-events.ts";
 import { RunDraft } from "./run-draft.ts";
 import type { RunConnection, RunSnapshot, RunStoreStatus } from "./run-snapshot.ts";
 import type { RunSource } from "./run-source.ts";
-import type { RunStorage } from "./run-storage.ts";
+import { checkFunction, checkStoreOptions, type RunStoreOptions } from "./run-store-options.ts";
 import { RunSaver } from "./saved-run.ts";
-import { frameSchedule, type Schedule } from "./schedule.ts";
-
-/** How a {@link RunStore} works. */
-export interface RunStoreOptions {
-  /** What tells this run from others, in the storage and to `useRun`: the run's id. @default the source's own key */
-  key?: string | undefined;
-  /** Where text and position are kept, so that a reloaded page goes on where it was. @default nowhere */
-  storage?: RunStorage | undefined;
-  /** The most characters to keep; a run that is longer is read from its beginning after a reload. @default 1_000_000 */
-  storageLimit?: number | undefined;
-  /** Whether the first subscriber connects; else `start()` does. @default true */
-  autoStart?: boolean | undefined;
-  /** When changes are told. @default at the next animation frame, by a timer where none is drawn */
-  schedule?: Schedule | undefined;
-  /** Where time comes from, for tests. @default the system's clock */
-  clock?: Clock | undefined;
-}
+import type { Schedule } from "./schedule.ts";
 
 /**
  * One run, for any user interface. All members are bound: they may be passed on alone.
@@ -48,15 +31,6 @@ export interface RunStore {
   /** Goes on after `stop()` or an error, from the position; a reconnect that is being waited for is tried now. */
   resume(): void;
 }
-
-const optionNames: (keyof RunStoreOptions)[] = [
-  "key",
-  "storage",
-  "storageLimit",
-  "autoStart",
-  "schedule",
-  "clock",
-];
 
 /** Milliseconds between two writes: each is of the whole run. */
 const savePause = 1_000;
@@ -95,25 +69,13 @@ class Store implements RunStore {
   #isStopped = false;
 
   constructor(source: RunSource, options: RunStoreOptions) {
-    if (typeof source !== "function") {
-      throw new ArgumentError("source", `expected a function, got ${describe(source)}`);
-    }
-    checkNames(options, optionNames);
-    const { key = source.key, storage, storageLimit, autoStart = true, clock = systemClock } = options;
-    checkCallback("schedule", options.schedule);
-    if (key !== undefined && (typeof key !== "string" || key === "")) {
-      throw new ArgumentError("key", "expected a text that is not empty");
-    }
-    if (storage !== undefined && key === undefined) {
-      throw new ArgumentError("key", "is missing: a storage needs to know this run from others");
-    }
-    const limit = checkTimeout("storageLimit", storageLimit) ?? 1_000_000;
+    const { key, storage, storageLimit, autoStart, clock, schedule } = checkStoreOptions(source, options);
     this.key = key;
     this.#source = source;
     this.#autoStart = autoStart;
     this.#clock = clock;
-    this.#schedule = options.schedule ?? frameSchedule(clock);
-    this.#saver = storage && key !== undefined ? new RunSaver(storage, key, limit) : undefined;
+    this.#schedule = schedule;
+    this.#saver = storage && key !== undefined ? new RunSaver(storage, key, storageLimit) : undefined;
     this.#connection = autoStart ? "connecting" : "closed";
     this.#snapshot = this.#initial = {
       status: autoStart ? "submitted" : "ready",
@@ -128,7 +90,7 @@ class Store implements RunStore {
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
-    checkListener(listener);
+    checkFunction("listener", listener);
     const entry = { call: listener };
     this.#listeners.add(entry);
     this.#cancelLeaving();
@@ -301,11 +263,5 @@ class Store implements RunStore {
     if (this.#saveTimer !== undefined) this.#clock.clearTimeout(this.#saveTimer);
     this.#saveTimer = undefined;
     if (this.#isRestored) this.#saver?.save(this.#draft.record());
-  }
-}
-
-function checkListener(listener: unknown): void {
-  if (typeof listener !== "function") {
-    throw new ArgumentError("listener", `expected a function, got ${describe(listener)}`);
   }
 }

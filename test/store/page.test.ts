@@ -84,6 +84,7 @@ describe("a page that comes back", () => {
     await server.clock.advance(40 * 60_000);
     offline.mockRestore();
     expect(store.getSnapshot().status).toBe("ready");
+    expect(server.requests[40]!.at - server.requests[39]!.at).toBe(30_000);
   });
 
   it("has left no listener behind once it is over", async () => {

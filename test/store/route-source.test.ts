@@ -256,11 +256,24 @@ describe("a route that fails", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("may be silent about the run for hours, over connections that each hold for a while", async () => {
-    const short = { ...END(": \n\n", ": \n\n", ": \n\n"), pace: 5_000 };
-    const { frames, server } = await read((_, index) => (index < 50 ? short : END(message(end))));
-    expect(frames).toEqual([end]);
-    expect(server.requests).toHaveLength(51);
+  it.each([
+    ["end", END],
+    ["break", CUT],
+  ])(
+    "may be silent about the run for hours, over connections that hold for a while and then %s",
+    async (_, close) => {
+      const short = { ...close(": \n\n", ": \n\n", ": \n\n"), pace: 5_000 };
+      const { frames, server } = await read((_, index) => (index < 50 ? short : END(message(end))));
+      expect(frames).toEqual([end]);
+      expect(server.requests).toHaveLength(51);
+    },
+  );
+
+  it("is given up when it takes long to say nothing", async () => {
+    const slow = { ...CUT(), delay: 20_000 };
+    const { error, server } = await read(() => slow);
+    expect(error).toSatisfy(isStreamError);
+    expect(server.requests).toHaveLength(11);
   });
 
   it("is given up when each connection holds for a while and ends in a failure", async () => {

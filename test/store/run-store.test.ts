@@ -1,5 +1,5 @@
 import { isArgumentError, isStreamError, type StreamError } from "cursor-cloud-agents";
-import { createRunStore, memoryStorage, type RunSource } from "cursor-cloud-agents/store";
+import { createRunStore, memoryStorage, type RunSource, type RunStore } from "cursor-cloud-agents/store";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   done,
@@ -302,6 +302,8 @@ describe("the connection of a store", () => {
     expect(first.signal.aborted).toBe(true);
     expect(source.now.position).toBe("1");
     first.report("reconnecting");
+    frames.draw();
+    expect(store.getSnapshot().connection).toBe("connecting");
     expect((await play(text("2", "b"))).connection).toBe("open");
   });
 
@@ -360,6 +362,25 @@ describe("the connection of a store", () => {
     await settle();
     expect(source.now.returned).toBe(true);
     expect(store.getSnapshot()).toMatchObject({ text: "a", connection: "closed" });
+  });
+
+  it("takes nothing that arrives in the very moment of the stop (B84)", async () => {
+    const frame = { done: false, value: text("1", "late") } as const;
+    const store: RunStore = createRunStore(() => ({
+      [Symbol.asyncIterator]: () => ({
+        next: () => {
+          const arriving = settle().then(() => frame);
+          // Behind whoever waits for it, and before that one has gone on.
+          queueMicrotask(() => void arriving.then(() => store.stop()));
+          return arriving;
+        },
+      }),
+    }));
+    store.start();
+    await settle();
+    await settle();
+    store.stop();
+    expect(store.getSnapshot()).toMatchObject({ text: "", connection: "closed" });
   });
 
   it("stands any order of stopping, sending and leaving (B84)", async () => {
