@@ -12,6 +12,8 @@ export default mergeConfig(
       globalSetup: ["test/browser/support/chromium.ts"],
       // One page is looked at at a time: what a second one does would be measured in the first.
       fileParallelism: false,
+      // Each test has a world of its own, so the files can share the modules.
+      isolate: false,
       testTimeout: 30_000,
       // A browser takes its time where other work is done beside it.
       expect: { poll: { timeout: 10_000 } },
