@@ -340,6 +340,24 @@ describe("an abort", () => {
   });
 });
 
+describe("a fetch that never answers and listens to no signal", () => {
+  it("is not waited for", async () => {
+    const clock = new ManualClock();
+    let requests = 0;
+    const fetch = () => {
+      requests++;
+      return new Promise<never>(() => {});
+    };
+    const source = routeSource(url, { fetch, clock, maxReconnects: 1 });
+    const reading = (async () => {
+      for await (const _ of source(undefined, new AbortController().signal, () => {}));
+    })();
+    expect(await clock.run(reading.catch((error: unknown) => error))).toSatisfy(isStreamError);
+    expect(requests).toBe(2);
+    expect(clock.pending).toBe(0);
+  });
+});
+
 describe("arguments that can't work are refused by name", () => {
   it.each([
     ["url", () => routeSource("")],
