@@ -21,8 +21,8 @@ export function bundlePage(): Promise<ReadonlyMap<string, PageFile>> {
 
 async function makeBundle(): Promise<ReadonlyMap<string, PageFile>> {
   const [script, style, document] = await Promise.all([
-    bundleScript(),
-    readFile(fileUrl("page/style.css"), "utf8"),
+    bundle("page/main.tsx"),
+    bundle("page/style.css"),
     readFile(fileUrl("page/index.html"), "utf8"),
   ]);
   return new Map([
@@ -33,15 +33,15 @@ async function makeBundle(): Promise<ReadonlyMap<string, PageFile>> {
   ]);
 }
 
-async function bundleScript(): Promise<string> {
+async function bundle(path: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(fileUrl("page/main.tsx"))],
+    entryPoints: [fileURLToPath(fileUrl(path))],
     bundle: true,
     write: false,
     minify: true,
     format: "esm",
     platform: "browser",
-    target: "es2022",
+    target: ["es2022", "chrome123", "firefox120", "safari17.5"],
     jsx: "automatic",
     define: { "process.env.NODE_ENV": '"production"' },
     // In this repository the package's name means its sources.
