@@ -39,6 +39,19 @@ export function* frames({ rename = (event) => event }: RecordingOptions = {}): G
     return frame(simplified, data, id) + frame("interaction_update", { type, ...update }, id);
   };
   const tokens = () => frame("interaction_update", { type: "token-delta", tokens: 1 + random(20) }, next());
+  function* toolCall() {
+    const callId = `tool_${String(random(1e9)).padStart(32, "0")}`;
+    const call = { callId, name: "read_file" };
+    const args = { path: `/workspace/example/src/${random(100)}.ts` };
+    const result = { success: { content: text(200 + random(1_200)) } };
+    const update = (result?: object) => ({ callId, toolCall: { type: "read", args, result } });
+    yield frame("tool_call", { ...call, status: "running" }, next());
+    const running = { ...call, status: "running", args };
+    yield twins("tool_call", running, "partial-tool-call", update());
+    yield twins("tool_call", running, "tool-call-started", update()) + tokens();
+    const completed = { ...call, status: "completed", args, result };
+    yield twins("tool_call", completed, "tool-call-completed", update(result)) + tokens();
+  }
   yield frame("status", { runId: "run-00000000-0000-0000-0000-000000000001", status: "RUNNING" });
   while (true) {
     yield frame("interaction_update", { type: "step-started", stepId: random(1000) }, next());
@@ -46,18 +59,8 @@ export function* frames({ rename = (event) => event }: RecordingOptions = {}): G
       const data = { text: text(24) };
       yield twins("thinking", data, "thinking-delta", data) + tokens();
     }
-    const callId = `tool_${String(time).padStart(32, "0")}`;
-    const call = { callId, name: "read_file" };
-    const args = { path: `/workspace/example/src/${random(100)}.ts` };
-    const result = { success: { content: text(400 + random(3_000)) } };
-    const update = (args: object, result?: object) => ({ callId, toolCall: { type: "read", args, result } });
-    yield frame("tool_call", { ...call, status: "running" }, next());
-    const running = { ...call, status: "running", args };
-    yield twins("tool_call", running, "partial-tool-call", update(args));
-    yield twins("tool_call", running, "tool-call-started", update(args)) + tokens();
-    const completed = { ...call, status: "completed", args, result };
-    yield twins("tool_call", completed, "tool-call-completed", update(args, result)) + tokens();
-    for (let piece = 0; piece < 12; piece++) {
+    for (let tool = 0; tool < 3; tool++) yield* toolCall();
+    for (let piece = 0; piece < 8; piece++) {
       const data = { text: text(16) };
       yield twins("assistant", data, "text-delta", data) + tokens();
     }
