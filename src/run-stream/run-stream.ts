@@ -4,8 +4,8 @@ import { type GitInfo, isTerminalStatus, type RunRef, type RunStatus } from "../
 import type { RunCheckpoint } from "./cursor.ts";
 import { type RunEvent, textOf } from "./events.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { type ReaderOptions, RunReader, type StreamSource } from "./run-reader.ts";
-import { checkStreamOptions, type RunStreamOptions } from "./stream-options.ts";
+import { RunReader, type StreamSource } from "./run-reader.ts";
+import { checkStreamOptions, type ReaderOptions, type RunStreamOptions } from "./stream-options.ts";
 
 /** How a run came out. */
 export interface RunResult {
