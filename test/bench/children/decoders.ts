@@ -71,6 +71,9 @@ export const decoders: Record<string, () => Promise<Decoder>> = {
     };
   },
   "@microsoft/fetch-event-source": async () => {
+    // It is made for browsers, and looks for their visibility even where it is told not to care.
+    const document = { hidden: false, addEventListener() {}, removeEventListener() {} };
+    Object.assign(globalThis, { document, window: globalThis });
     const { fetchEventSource } = await load("@microsoft/fetch-event-source");
     return {
       decode: async (respond) => {
