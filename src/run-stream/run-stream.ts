@@ -74,7 +74,10 @@ export class RunStreamHandle implements RunStream {
   }
 
   checkpoint(): RunCheckpoint {
-    return (this.#latest ?? new RunReader(this.ref, this.#source, this.#options)).checkpoint();
+    if (this.#latest) return this.#latest.checkpoint();
+    const { from } = this.#options;
+    const position = typeof from === "string" ? { lastEventId: from } : from;
+    return { ...position, agentId: this.ref.agentId, runId: this.ref.id };
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent, undefined> {
