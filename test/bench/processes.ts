@@ -52,6 +52,7 @@ export interface Program {
   /** The first thing it says. */
   // biome-ignore lint/suspicious/noExplicitAny: each program has words of its own
   said: Promise<any>;
+  closed: Promise<void>;
 }
 
 export function start(name: string, args: unknown[], flags: string[] = [], environment = {}): Program {
@@ -68,7 +69,9 @@ export function start(name: string, args: unknown[], flags: string[] = [], envir
   const said = new Promise((resolve, reject) => {
     const lines = createInterface({ input: child.stdout });
     lines.on("line", (line) => {
-      if (line.startsWith("{")) resolve(JSON.parse(line)); // peers may talk, too
+      if (!line.startsWith("{")) return; // peers may talk, too
+      clearTimeout(patience); // a server goes on
+      resolve(JSON.parse(line));
     });
     const patience = setTimeout(() => {
       child.kill("SIGKILL");
@@ -82,7 +85,8 @@ export function start(name: string, args: unknown[], flags: string[] = [], envir
     });
   });
   said.catch(() => {}); // whoever waits hears of it
-  return { process: child, said };
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  return { process: child, said, closed };
 }
 
 /** Runs a program to its end; what it says is the answer. */
@@ -94,9 +98,8 @@ export async function run(
   // biome-ignore lint/suspicious/noExplicitAny: each program has words of its own
 ): Promise<any> {
   const program = start(name, args, flags, environment);
-  const ended = new Promise((resolve) => program.process.once("close", resolve));
   const said = await program.said;
-  await ended;
+  await program.closed;
   return said;
 }
 
@@ -109,9 +112,8 @@ export async function withServer<T>(
   try {
     return await use((await server.said).port);
   } finally {
-    const ended = new Promise((resolve) => server.process.once("close", resolve));
     server.process.stdin?.end();
-    await ended;
+    await server.closed;
   }
 }
 
