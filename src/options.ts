@@ -123,7 +123,7 @@ export function resolveOptions(options: CursorOptions): Settings {
     fixedKey: typeof key === "string" ? key : undefined,
     auth: options.auth ?? "bearer",
     // Not `href`: that keeps the mark of an empty query.
-    baseUrl: base.origin + base.pathname.replace(/\/$/, ""),
+    baseUrl: base.origin + base.pathname.replace(/\/+$/, ""),
     origin: base.origin,
     fetch,
     headers: checkHeaders("headers", options.headers),
@@ -136,9 +136,12 @@ export function resolveOptions(options: CursorOptions): Settings {
 }
 
 function checkMiddleware(middleware: Middleware[] = []): Middleware[] {
-  const isList =
-    Array.isArray(middleware) && middleware.every((entry) => typeof entry === "object" && entry !== null);
-  if (!isList) throw new ArgumentError("middleware", "expected a list of openapi-fetch middleware");
+  const hooks = ["onRequest", "onResponse", "onError"];
+  const isMiddleware = (entry: unknown) =>
+    typeof entry === "object" && entry !== null && hooks.some((hook) => hook in entry);
+  if (!Array.isArray(middleware) || !middleware.every(isMiddleware)) {
+    throw new ArgumentError("middleware", `expected a list of objects with ${hooks.join(", ")}`);
+  }
   return middleware;
 }
 
@@ -207,7 +210,7 @@ function checkBaseUrl(value: unknown): URL {
 /** https anywhere, http to this machine only. */
 export function isSafeTransport(url: URL): boolean {
   if (url.protocol === "https:") return true;
-  return url.protocol === "http:" && /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  return url.protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
 }
 
 /** Checked and flattened; a later name wins over an earlier one whatever its case. */

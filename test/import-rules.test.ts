@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 // The house rules of src/: who may import whom (downward only), and what is used nowhere.
 
-const base = ["types", "errors", "clock", "uuid", "options", "api-promise"];
+const base = ["types", "errors", "clock", "uuid", "options", "api-promise", "lazy"];
 const middle = [...base, "pagination", "http", "sse", "run-stream"];
 const subpath = ["index"];
 
@@ -17,6 +17,7 @@ const mayImport: Record<string, string[]> = {
   clock: [],
   uuid: ["errors"],
   "api-promise": [],
+  lazy: ["errors"],
   options: ["errors", "clock"],
   pagination: base,
   http: [...base, "generated"],

@@ -29,9 +29,20 @@ type BodyOf<Operation> = Operation extends { requestBody: JsonContent<infer Body
 
 /** What one attempt adds to a call; every resource spreads it into its own `init`. */
 export interface AttemptInit {
-  signal: AbortSignal;
   headers: Record<string, string>;
   bodySerializer: (body: unknown) => string;
+  signal: AbortSignal;
+  /** Bodies are read by us, within our limits. */
+  parseAs: "stream";
+  /** Sends what the client has made of the call: a URL and its init, or a whole request where middleware saw it. */
+  fetch: (request: string | Request, init?: PlainInit) => Promise<Response>;
+}
+
+/** A request that no middleware has to see. */
+export interface PlainInit {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
 }
 
 /** An answer as openapi-fetch gives it, with the success body's type. */
@@ -56,4 +67,21 @@ export interface ApiClient {
   PUT: Call<"put">;
   PATCH: Call<"patch">;
   DELETE: Call<"delete">;
+}
+
+/** The path parameters were checked before; here each becomes one segment. */
+export function fillPath(path: string, values: object): string {
+  for (const [name, value] of Object.entries(values)) {
+    path = path.replace(`{${name}}`, encodeURIComponent(value));
+  }
+  return path;
+}
+
+/** Queries are flat: no parameter of this API is a list or an object. */
+export function toQueryString(query: object): string {
+  const pairs: string[] = [];
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null) pairs.push(`${name}=${encodeURIComponent(value)}`);
+  }
+  return pairs.join("&");
 }

@@ -69,7 +69,7 @@ export class Connection {
   race<T>(promise: PromiseLike<T>, late?: (value: T) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       const off = this.onAbort(() => reject(this.signal.reason));
-      promise.then(
+      Promise.resolve(promise).then(
         (value) => {
           off();
           if (this.signal.aborted) late?.(value);

@@ -1,12 +1,12 @@
-import createClient from "openapi-fetch";
 import { CursorError, TimeoutError } from "../errors.ts";
+import { lazy } from "../lazy.ts";
 import type { Settings } from "../options.ts";
 import { describeCause, toConnectionError, toRedirectError, toRefusal } from "./answer-errors.ts";
-import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
+import type { Answer, ApiClient, AttemptInit, PlainInit } from "./api-client.ts";
 import { discard, readErrorText } from "./body.ts";
 import type { Connection } from "./connection.ts";
 import { isNetworkFailure } from "./network-failure.ts";
-import { PlainRequest } from "./plain-request.ts";
+import { createPlainClient } from "./plain-client.ts";
 import { base64, type Redactor } from "./redact.ts";
 import { markUnsent } from "./retry.ts";
 
@@ -16,46 +16,60 @@ const errorBodyLimit = 64 * 1024;
 /** One operation, written as an openapi-fetch call, so that path, query, body and answer are typed by the contract. */
 export type Operation<T> = (client: ApiClient, init: AttemptInit) => Promise<Answer<T>>;
 
-/** Carries one attempt through openapi-fetch, the middleware and fetch, and gives what fails on the way its name. */
+/** What a call adds to each of its attempts. */
+export type CallInit = Pick<AttemptInit, "headers" | "bodySerializer">;
+
+/** Carries one attempt through the middleware and fetch, and gives what fails on the way its name. */
 export class Sender {
   readonly #settings: Settings;
   readonly #redactor: Redactor;
-  readonly #client: ApiClient;
   readonly #hasMiddleware: boolean;
+  readonly #loadClient: () => Promise<ApiClient>;
+  #client: ApiClient | undefined;
 
   constructor(settings: Settings, redactor: Redactor) {
     this.#settings = settings;
     this.#redactor = redactor;
-    const { baseUrl, middleware } = settings;
-    this.#hasMiddleware = middleware.length > 0;
-    // Redirects are never followed: another host must not get the key or the prompt.
-    const client = createClient<object>({
-      baseUrl,
-      redirect: "manual",
-      pathSerializer: fillPath,
-      ...(!this.#hasMiddleware && { Request: PlainRequest as unknown as typeof Request }),
-    });
-    client.use(...middleware);
-    this.#client = client as unknown as ApiClient;
+    this.#hasMiddleware = settings.middleware.length > 0;
+    if (!this.#hasMiddleware) this.#client = createPlainClient(settings.baseUrl);
+    this.#loadClient = lazy("middleware", async () =>
+      (await import("./middleware-client.ts")).createMiddlewareClient(settings),
+    );
+  }
+
+  /** To be awaited before an attempt and its timeout begin. */
+  async load(): Promise<void> {
+    this.#client = await this.#loadClient();
+  }
+
+  get isLoaded(): boolean {
+    return this.#client !== undefined;
   }
 
   /** Resolves with the answer's headers, whatever its status; an error's body is here, too. */
-  async send<T>(
-    operation: Operation<T>,
-    init: Omit<AttemptInit, "signal">,
-    connection: Connection,
-  ): Promise<Answer<T>> {
-    const attempt = {
-      ...init,
+  async send<T>(operation: Operation<T>, init: CallInit, connection: Connection): Promise<Answer<T>> {
+    const attempt: AttemptInit = {
+      headers: init.headers,
+      bodySerializer: init.bodySerializer,
       signal: connection.signal,
       parseAs: "stream",
-      fetch: (request: Request | PlainRequest) => this.#fetch(request, connection),
-    } as AttemptInit;
+      fetch: (request, plain) =>
+        plain === undefined
+          ? this.#sendRequest(request as Request, connection)
+          : this.#sendPlain(request as string, plain, connection),
+    };
     try {
-      // An abort between the answer and its way through the middleware leaves a body that nobody else would end.
-      const pending = operation(this.#client, attempt);
-      const answer = await connection.race(pending, ({ response }) => discard(response.body));
-      if (this.#hasMiddleware) checkUnread(answer, connection);
+      // An abort between the answer and its way to us leaves a body that nobody else would end.
+      const late = ({ response }: Answer<T>) => discard(response.body);
+      const pending = operation(this.#client as ApiClient, attempt);
+      if (this.#hasMiddleware) {
+        const answer = await connection.race(pending, late);
+        checkUnread(answer, connection);
+        return answer;
+      }
+      const answer = await pending;
+      if (connection.signal.aborted) late(answer);
+      connection.signal.throwIfAborted();
       return answer;
     } catch (error) {
       const failure = this.failure(error, connection);
@@ -78,29 +92,38 @@ export class Sender {
     return new CursorError(`${method} ${path} could not be sent: ${describeCause(cause)}`, { cause });
   }
 
-  /** What openapi-fetch calls, below the middleware. */
-  async #fetch(request: Request | PlainRequest, connection: Connection): Promise<Response> {
+  async #sendPlain(url: string, plain: PlainInit, connection: Connection): Promise<Response> {
+    connection.method = plain.method;
+    connection.url = url;
+    const { fixedKey } = this.#settings;
+    const key = fixedKey ?? (await connection.race(this.#newKey()));
+    const headers = { ...plain.headers, authorization: this.#authorization(key) };
+    const { signal } = connection;
+    return this.#fetch(connection, url, { ...plain, headers, redirect: "manual", signal });
+  }
+
+  /** Below the middleware. */
+  async #sendRequest(request: Request, connection: Connection): Promise<Response> {
     connection.method = request.method;
     connection.url = request.url;
     connection.request = request;
-    // A copy of a real one, since middleware sees the request again beside the answer.
-    const isPlain = request instanceof PlainRequest;
-    const outgoing = isPlain ? request : new Request(request, { redirect: "manual" });
-    // A middleware may have turned it to another origin: the key doesn't go along.
-    if (isPlain || new URL(request.url).origin === this.#settings.origin) {
-      outgoing.headers.set(
-        "authorization",
-        this.#authorization(this.#settings.fixedKey ?? (await this.#newKey())),
-      );
+    // A copy, since middleware sees the request again beside the answer. A middleware may also have turned it to
+    // another origin: the key doesn't go along.
+    const outgoing = new Request(request, { redirect: "manual" });
+    if (new URL(request.url).origin === this.#settings.origin) {
+      const key = this.#settings.fixedKey ?? (await this.#newKey());
+      outgoing.headers.set("authorization", this.#authorization(key));
     }
+    return this.#fetch(connection, outgoing);
+  }
+
+  async #fetch(connection: Connection, ...input: Parameters<typeof fetch>): Promise<Response> {
     // Middleware and a key function take their time; what was given up meanwhile isn't sent.
     connection.signal.throwIfAborted();
     connection.isSent = true;
     let response: Response;
     try {
-      const { fetch } = this.#settings;
-      const pending = isPlain ? fetch(request.url, request) : fetch(outgoing as Request);
-      response = await connection.race(pending, (late) => discard(late.body));
+      response = await connection.race(this.#settings.fetch(...input), (late) => discard(late.body));
     } catch (error) {
       if (connection.signal.aborted || !isNetworkFailure(error)) throw error;
       throw toConnectionError(error, connection);
@@ -136,10 +159,6 @@ export class Sender {
     return this.#settings.auth === "basic" ? `Basic ${base64(`${key}:`)}` : `Bearer ${key}`;
   }
 }
-
-/** The path parameters were checked before; here each becomes one segment. */
-const fillPath = (path: string, values: Record<string, unknown>): string =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])));
 
 function checkUnread({ response }: Answer<unknown>, { method, path }: Connection): void {
   if (!response.ok || (!response.bodyUsed && !response.body?.locked)) return;

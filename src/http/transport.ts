@@ -11,13 +11,12 @@ import {
   type Settings,
 } from "../options.ts";
 import { requestIdOf, toConnectionError, toInvalidAnswer, toRefusal } from "./answer-errors.ts";
-import type { AttemptInit } from "./api-client.ts";
 import { readText } from "./body.ts";
 import { BodySecrets } from "./body-secrets.ts";
 import { Connection } from "./connection.ts";
 import { messageOf, Redactor } from "./redact.ts";
 import { isAmbiguous, type RetryPolicy, withRetries } from "./retry.ts";
-import { type Operation, Sender } from "./sender.ts";
+import { type CallInit, type Operation, Sender } from "./sender.ts";
 
 const defaultTimeout = 60_000;
 /** No JSON answer of this API comes near; a body without end must not fill the memory. */
@@ -82,6 +81,7 @@ export class Transport {
     const init = this.#init(options, redactor);
     const maxRetries = checkCount("maxRetries", options.maxRetries) ?? this.settings.maxRetries;
     const { clock, random } = this.settings;
+    if (!this.#sender.isLoaded) await this.#sender.load();
     try {
       return await withRetries({ policy, maxRetries, signal, clock, random, onRetry }, () =>
         this.#attempt(operation, spec, init, new Connection(clock, timeout, signal, redactor)),
@@ -108,6 +108,7 @@ export class Transport {
     options: RequestOptions,
   ): Promise<{ response: Response; close(): void }> {
     const timeout = this.#timeout(undefined, options);
+    if (!this.#sender.isLoaded) await this.#sender.load();
     const connection = new Connection(this.settings.clock, timeout, options.signal, this.redactor);
     try {
       const { response, error } = await this.#sender.send(operation, this.#init(options), connection);
@@ -131,7 +132,7 @@ export class Transport {
   async #attempt<T>(
     operation: Operation<T>,
     spec: CallSpec<T>,
-    init: Omit<AttemptInit, "signal">,
+    init: CallInit,
     connection: Connection,
   ): Promise<WithResponse<T>> {
     try {
@@ -176,10 +177,13 @@ export class Transport {
     return checkTimeout("timeout", options.timeout) ?? this.settings.timeout ?? ofCall ?? defaultTimeout;
   }
 
-  #init(options: RequestOptions, secrets?: BodySecrets): Omit<AttemptInit, "signal"> {
+  #init(options: RequestOptions, secrets?: BodySecrets): CallInit {
     let body: string | undefined;
     return {
-      headers: { ...this.settings.headers, ...checkHeaders("headers", options.headers) },
+      headers:
+        options.headers === undefined
+          ? this.settings.headers
+          : { ...this.settings.headers, ...checkHeaders("headers", options.headers) },
       // Serialised once: every attempt sends the same bytes, whatever happens to the caller's object meanwhile.
       bodySerializer: (value) => {
         secrets?.learn(value);
