@@ -19,6 +19,11 @@ export class QueueUpstream {
   isSynced = false;
   isOver = false;
   onOver: () => void = () => {};
+  /** Resolves when the loop is here, or can't be. */
+  readonly loaded = loadLoop().then(
+    () => {},
+    () => {},
+  );
   readonly #source: QueueSource;
   readonly #members = new Set<QueueMember>();
   readonly #controller = new AbortController();

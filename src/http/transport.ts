@@ -58,7 +58,7 @@ export class Transport {
   }
 
   /** A JSON call, already under way. */
-  call<T>(operation: Operation<T>, spec: CallSpec<T> = {}, options: RequestOptions = {}): ApiPromise<T> {
+  call<T>(operation: Operation<T>, spec?: CallSpec<T>, options?: RequestOptions | null): ApiPromise<T> {
     return ApiPromise.of(this.run(operation, spec, options));
   }
 
@@ -66,8 +66,9 @@ export class Transport {
   async run<T>(
     operation: Operation<T>,
     spec: CallSpec<T> = {},
-    options: RequestOptions = {},
+    given?: RequestOptions | null,
   ): Promise<WithResponse<T>> {
+    const options = given ?? {};
     checkNames(options, requestOptionNames);
     const { policy = "safe" } = spec;
     let mayHaveActed = false;

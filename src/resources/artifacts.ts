@@ -73,9 +73,9 @@ export class Artifacts {
   async download(agentId: string, path: string, options: DownloadOptions = {}): Promise<ArtifactDownload> {
     segment("agentId", agentId);
     checkPath(path);
-    const { timeout, maxRetries } = options;
+    const { timeout, maxRetries } = options ?? {};
     const { startDownload } = await loadDownload();
-    return startDownload(this.#transport, { agentId, path, options }, (signal) =>
+    return startDownload(this.#transport, { agentId, path, options: options ?? {} }, (signal) =>
       this.url(agentId, path, { signal, timeout, maxRetries }),
     );
   }

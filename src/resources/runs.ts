@@ -217,7 +217,7 @@ export class Runs {
   async wait(ref: RunRef, options: WaitOptions = {}): Promise<TerminalRun> {
     const checked = checkRef(ref);
     const { waitForRun } = await loadWait();
-    return waitForRun(checked, this.#source(checked, {}), options);
+    return waitForRun(checked, this.#source(checked, {}), options ?? {});
   }
 
   #source(ref: RunRef, options: RequestOptions): StreamSource {

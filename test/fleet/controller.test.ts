@@ -1,3 +1,4 @@
+import "../support/loaded.ts";
 import {
   type ControllerClaim,
   Cursor,

@@ -1,3 +1,4 @@
+import "../support/loaded.ts";
 import {
   Cursor,
   type CursorOptions,

@@ -1,3 +1,4 @@
+import "./loaded.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Cursor, type CursorOptions } from "cursor-cloud-agents";

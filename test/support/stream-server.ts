@@ -1,3 +1,4 @@
+import "./loaded.ts";
 import {
   Cursor,
   type CursorOptions,
