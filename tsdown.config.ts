@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { defineConfig } from "tsdown";
 
-/** What the emulator brings along, so that it adds nothing to anybody's installation. */
-const bundled = ["zod"];
+/** What is brought along, so that it adds nothing to anybody's installation: package by folder. */
+const bundled = { zod: "emulator", commander: "cli" };
 
-export default defineConfig({
+const library = defineConfig({
   entry: {
     index: "src/index.ts",
     "node/index": "src/node/index.ts",
@@ -21,19 +21,58 @@ export default defineConfig({
   target: "es2022",
   dts: { compilerOptions: { stripInternal: true } },
   // `AsyncDisposable` is in the types: a project whose own lib is older must find it.
-  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  outputOptions: {
+    // The documentation is in the declarations.
+    comments: { legal: true, annotation: true, jsdoc: false },
+    // Not tsdown's own `banner`: that leaves an empty first line in the code, where "use client" must stand.
+    postBanner: ({ fileName }) =>
+      fileName.endsWith(".d.ts")
+        ? '/// <reference lib="esnext.disposable" />'
+        : (undefined as unknown as string),
+    // What a page needs of the core, by itself: where nothing shakes trees, the store must not load the client.
+    advancedChunks: {
+      groups: [
+        { name: "base", test: /src\/(errors|clock|options|uuid|http\/body)\.ts$/ },
+        // By itself, with its parser: the core loads it with the first stream.
+        { name: "frames", test: /src\/sse\/frames\.ts$/ },
+      ],
+    },
+  },
   sourcemap: true,
   clean: true,
-  // The documentation is in the declarations.
-  outputOptions: { comments: { legal: true, annotation: true, jsdoc: false } },
-  deps: { neverBundle: [/^node:/, "react"], onlyBundle: bundled },
+  deps: { neverBundle: [/^node:/, "react"], onlyBundle: ["zod"] },
   hooks: {
     "build:done": () => {
-      writeFileSync("dist/THIRD-PARTY-LICENSES.txt", bundled.map(licenceOf).join("\n"));
+      writeFileSync("dist/THIRD-PARTY-LICENSES.txt", Object.entries(bundled).map(licenceOf).join("\n"));
       dropMap("dist/emulator/index.js");
     },
   },
 });
+
+/** The command line is a program: it has no types, may use Node, and runs the library that is built beside it. */
+const commandLine = defineConfig({
+  entry: { "cli/main": "src/cli/bin.ts" },
+  format: "esm",
+  platform: "node",
+  target: "es2022",
+  dts: false,
+  sourcemap: false,
+  clean: false,
+  fixedExtension: false,
+  deps: { onlyBundle: ["commander"] },
+  plugins: [
+    {
+      name: "library-beside",
+      resolveId(id: string, importer: string | undefined) {
+        const entry = /^(?:\.\.\/)+((?:node\/|emulator\/)?index)\.ts$/.exec(id)?.[1];
+        const isCli = importer !== undefined && /[\\/]src[\\/]cli[\\/]/.test(importer);
+        return entry !== undefined && isCli ? { id: `../${entry}.js`, external: true } : null;
+      },
+    },
+  ],
+});
+
+export default [library, commandLine];
 
 /** A third of the package, for a file that is used in tests and is half third-party code. */
 function dropMap(path: string): void {
@@ -43,7 +82,7 @@ function dropMap(path: string): void {
 }
 
 /** Bundled code keeps its licence. */
-function licenceOf(name: string): string {
+function licenceOf([name, folder]: [string, string]): string {
   const root = packageRoot(name);
   const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<
     string,
@@ -51,7 +90,7 @@ function licenceOf(name: string): string {
   >;
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].find((candidate) => exists(join(root, candidate)));
   if (!file) throw new Error(`${name} has no licence file`);
-  return `${name} ${version} (${license}), parts of which are in dist/emulator\n\n${readFileSync(join(root, file), "utf8")}`;
+  return `${name} ${version} (${license}), parts of which are in dist/${folder}\n\n${readFileSync(join(root, file), "utf8")}`;
 }
 
 function packageRoot(name: string): string {

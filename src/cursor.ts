@@ -15,6 +15,9 @@ import { UsageResource } from "./resources/usage.ts";
 import { WorkerTokens } from "./resources/worker-tokens.ts";
 import type { ApiKeyInfo, CreateAgentParams, Prompt } from "./types.ts";
 
+/** Keys are far longer. */
+const shortestKey = 16;
+
 /**
  * A client of the Cursor Cloud Agents API v1.
  *
@@ -50,6 +53,14 @@ export class Cursor {
     this.fleet = new Fleet(transport);
     this.environments = new Environments(transport);
     this.secrets = new Secrets(transport);
+  }
+
+  /**
+   * A text without this client's keys, in whatever form they are in it: for what goes where a key must not. Other
+   * secrets stay, and so do keys under 16 characters, which could be words of the text.
+   */
+  redact(text: string): string {
+    return this.#transport.redactor.text(text, shortestKey);
   }
 
   /**

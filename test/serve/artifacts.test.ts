@@ -1,0 +1,98 @@
+import { artifactResponse, artifactsResponse } from "cursor-cloud-agents/serve";
+import { describe, expect, it } from "vitest";
+import { fake } from "../support/api-server.ts";
+
+import { authorize, get, stage, told } from "./stage.ts";
+
+describe("artifacts", () => {
+  function withArtifacts() {
+    const all = stage();
+    const { agent } = all.start("quick");
+    all.emulator.addArtifact(agent.id, "artifacts/report.md", "# Report", "text/html");
+    all.emulator.addArtifact(agent.id, "artifacts/a 'b'/ü.txt", "hi", "text/plain");
+    return { ...all, agent };
+  }
+
+  it("are listed", async () => {
+    const { cursor, agent } = withArtifacts();
+    const response = await artifactsResponse(cursor, agent.id, { request: get(), authorize });
+    expect(response.status).toBe(200);
+    const { items } = JSON.parse(await response.text());
+    expect(items.map(({ path }: { path: string }) => path).sort()).toEqual([
+      "artifacts/a 'b'/ü.txt",
+      "artifacts/report.md",
+    ]);
+  });
+
+  it("are given by a redirect to the storage, which nobody may keep", async () => {
+    const { cursor, emulator, agent } = withArtifacts();
+    const response = await artifactResponse(cursor, agent.id, "artifacts/report.md", {
+      request: get(),
+      authorize,
+    });
+    expect(response.status).toBe(302);
+    expect([...response.headers.keys()]).toEqual(["cache-control", "location", "referrer-policy"]);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(await (await emulator.fetch(response.headers.get("location")!)).text()).toBe("# Report");
+  });
+
+  it("or through the server: as a download that can't run as a page of the site", async () => {
+    const { cursor, agent } = withArtifacts();
+    const options = { request: get(), authorize, proxy: true };
+    const response = await artifactResponse(cursor, agent.id, "artifacts/report.md", options);
+    expect([response.status, await response.text()]).toEqual([200, "# Report"]);
+    expect(Object.fromEntries(response.headers)).toEqual({
+      "cache-control": "private, no-store",
+      "content-disposition": "attachment; filename*=UTF-8''report.md",
+      "content-length": "8",
+      "content-security-policy": "default-src 'none'; sandbox",
+      "content-type": "text/html",
+      "x-content-type-options": "nosniff",
+    });
+    const other = await artifactResponse(cursor, agent.id, "artifacts/a 'b'/ü.txt", options);
+    expect(other.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''%C3%BC.txt");
+  });
+
+  it("that are broken off in the middle break off here, too", async () => {
+    const { cursor, emulator, agent, clock } = withArtifacts();
+    let reads = 0;
+    emulator.faults.cut("getArtifactBytes", { afterBytes: 3 });
+    const isLater = ({ operationId }: { operationId?: string }) =>
+      operationId === "getArtifactBytes" && reads++ > 0;
+    emulator.faults.dropRequest(isLater, { times: Number.POSITIVE_INFINITY });
+    const options = { request: get(), authorize, proxy: true };
+    const response = await clock.run(artifactResponse(cursor, agent.id, "artifacts/report.md", options));
+    await expect(clock.run(response.text())).rejects.toThrow();
+  });
+
+  it.each([
+    undefined,
+    null,
+    "",
+    "report.md",
+    "/etc/passwd",
+    "artifacts/",
+    "artifacts/../secret",
+    "artifacts/a/..",
+    "artifacts/..\\x",
+    "artifacts/a\nb",
+  ])("outside artifacts/ are 404, with the API untouched: %j", async (path) => {
+    const { cursor, requests } = fake([]);
+    expect(await told(await artifactResponse(cursor, "bc-1", path, { request: get(), authorize }))).toEqual([
+      404,
+      "not_found",
+    ]);
+    expect(requests).toEqual([]);
+  });
+
+  it("that don't exist are 404", async () => {
+    const { cursor, agent } = withArtifacts();
+    for (const proxy of [false, true]) {
+      const options = { request: get(), authorize, proxy };
+      expect(await told(await artifactResponse(cursor, agent.id, "artifacts/none", options))).toEqual([
+        404,
+        "not_found",
+      ]);
+    }
+  });
+});

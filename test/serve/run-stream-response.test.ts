@@ -1,0 +1,172 @@
+import { isArgumentError } from "cursor-cloud-agents";
+import { runStreamResponse } from "cursor-cloud-agents/serve";
+import { describe, expect, it, vi } from "vitest";
+import {
+  assistant,
+  done,
+  END,
+  frame,
+  heartbeat,
+  ref,
+  result,
+  runId,
+  STALL,
+  StreamServer,
+  status,
+  tool,
+} from "../support/stream-server.ts";
+import { ask, briefly, path, piecewise, served } from "./support.ts";
+
+const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
+
+describe("a run, served", () => {
+  it("is one message for each event, with the API's id, and a sentinel at the end", async () => {
+    const server = new StreamServer([END(...whole)]);
+    const { text, messages, frames, response } = await served(server);
+    expect(text).toMatch(/^retry: 2000\n\n: open\n\n/);
+    expect(briefly(frames)).toEqual([
+      "status RUNNING",
+      "assistant#1-0 Hel",
+      "assistant#2-0 lo",
+      "result#900-0 Hello",
+      "done#900-0",
+      "end",
+    ]);
+    expect(messages.map(({ type, lastEventId }) => [type, lastEventId])).toEqual([
+      ["message", ""],
+      ["message", "1-0"],
+      ["message", "2-0"],
+      ["message", `result:${runId}`],
+      ["message", `done:${runId}`],
+      ["message", `end:${runId}`],
+    ]);
+    expect(frames.at(-1)).toEqual({ type: "end", id: `end:${runId}` });
+    expect(response.status).toBe(200);
+  });
+
+  it("has these headers and no others, of the API's answer least of all", async () => {
+    const answer = END(...whole);
+    answer.headers = { ...answer.headers, "x-request-id": "req-secret", "set-cookie": "a=b", "x-other": "1" };
+    const { response } = await served(new StreamServer([answer]));
+    expect([...response.headers]).toEqual([
+      ["cache-control", "no-cache, no-transform"],
+      ["content-type", "text/event-stream; charset=utf-8"],
+      ["x-accel-buffering", "no"],
+    ]);
+  });
+
+  it("passes on every delta as it is, those of white space too", async () => {
+    const deltas = ["Hello", " ", "\n", "\r\n", "world", "", "\u2028 ü 🙂 data: x\n\nid: 7"];
+    const frames = deltas.map((text, index) => assistant(`${index + 1}-0`, text));
+    const { frames: all } = await served(new StreamServer([END(...frames, result(), done)]));
+    const texts = all.flatMap((event) => (event.type === "assistant" ? [event.data.text] : []));
+    expect(texts).toEqual(deltas);
+  });
+
+  it("passes on what this version doesn't know or can't read", async () => {
+    const odd = [frame("novelty", { a: 1 }, "5-0"), frame("assistant", "{no json", "6-0"), heartbeat];
+    const { frames } = await served(new StreamServer([END(...odd, result(), done)]));
+    expect(frames.slice(0, 3)).toEqual([
+      { type: "unknown", name: "novelty", id: "5-0", data: { a: 1 } },
+      { type: "invalid", name: "assistant", id: "6-0", raw: "{no json" },
+      { type: "heartbeat", data: {} },
+    ]);
+  });
+
+  it("has its events' names when asked to, none of which an EventSource takes for its own", async () => {
+    const odd = [
+      tool("1-0", "call", "running"),
+      frame("error", { code: "x", message: "m" }),
+      frame("open", 1, "2-0"),
+      frame("end", 1, "3-0"),
+      result(),
+      done,
+    ];
+    const { messages } = await served(
+      new StreamServer([END(...odd), END(...odd.slice(2))], { runs: ["RUNNING"] }),
+      {
+        named: true,
+      },
+    );
+    expect(messages.map(({ type }) => type)).toEqual([
+      "tool_call",
+      "run_error",
+      "run_open",
+      "run_end",
+      "result",
+      "done",
+      "end",
+    ]);
+  });
+
+  it("gives its first bytes within 50 ms while the API is silent", async () => {
+    const server = new StreamServer([STALL()]);
+    const response = ask(server);
+    await server.clock.advance(49);
+    const { next, cancel } = piecewise(await response);
+    expect(await next()).toBe("retry: 2000\n\n: open\n\n");
+    await cancel();
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("gives its first bytes before it asks the API at all, when told not to wait", async () => {
+    const server = new StreamServer([END(...whole)]);
+    const { next, cancel } = piecewise(await ask(server, { openingTimeout: 0 }));
+    expect(await next()).toMatch(/^retry/);
+    expect(server.requests).toEqual([]);
+    await cancel();
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("what can't work is refused before anything happens", () => {
+  it.each([
+    ["request", { request: {} }],
+    ["request", { request: undefined }],
+    ["named", { named: "yes" }],
+    ["maxDuration", { maxDuration: 10 }],
+    ["maxDuration", { maxDuration: Number.POSITIVE_INFINITY }],
+    ["openingTimeout", { openingTimeout: -1 }],
+    ["keepAlive", { keepAlive: 0 }],
+    ["retry", { retry: 0.5 }],
+    ["clock", { clock: {} }],
+    ["onError", { onError: "log" }],
+    ["authorise", { authorise: () => true }],
+  ])("%s", async (argument, options) => {
+    const server = new StreamServer([]);
+    const authorize = vi.fn(() => true);
+    const error = await ask(server, { authorize, ...(options as object) }).catch((thrown: unknown) => thrown);
+    expect(isArgumentError(error) && error.argument).toBe(argument);
+    expect(authorize).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ["cursor", undefined, ref],
+    ["ref", undefined, undefined],
+  ])("a %s that is missing", async (argument, cursor, run) => {
+    const request = new Request(path);
+    const client = argument === "cursor" ? cursor : new StreamServer([]).cursor();
+    const error = await runStreamResponse(client as never, run as never, {
+      request,
+      authorize: () => true,
+    }).catch((thrown: unknown) => thrown);
+    expect(isArgumentError(error) && error.argument).toBe(argument);
+  });
+
+  it.each(["POST", "PUT", "DELETE", "HEAD"])("%s is 405", async (method) => {
+    const server = new StreamServer([]);
+    const { response } = await served(server, { init: { method } });
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, OPTIONS"]);
+    expect(server.requests).toEqual([]);
+  });
+
+  it("OPTIONS tells the methods, and allows no other origin", async () => {
+    const { response } = await served(new StreamServer([]), { init: { method: "OPTIONS" } });
+    expect(response.status).toBe(204);
+    expect([...response.headers]).toEqual([
+      ["allow", "GET, OPTIONS"],
+      ["cache-control", "no-store"],
+    ]);
+  });
+});
