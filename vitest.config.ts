@@ -17,6 +17,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // A clock that is moved by hand does not wait for a part that is loaded at its first use.
+    setupFiles: ["test/support/loaded.ts"],
     include: ["test/**/*.test.{ts,tsx}"],
     testTimeout: 20_000,
     // Loading the modules for each file takes as long as the tests: no core is left aside.

@@ -1,4 +1,3 @@
-import "../support/loaded.ts";
 import { Cursor, type RequestChange } from "cursor-cloud-agents";
 import { CursorEmulator, type FaultTarget, ManualClock } from "cursor-cloud-agents/emulator";
 import fc from "fast-check";

@@ -1,4 +1,3 @@
-import "../support/loaded.ts";
 import {
   Cursor,
   type CursorOptions,

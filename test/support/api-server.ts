@@ -1,4 +1,3 @@
-import "./loaded.ts";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Cursor, type CursorOptions } from "cursor-cloud-agents";

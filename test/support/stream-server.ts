@@ -1,4 +1,3 @@
-import "./loaded.ts";
 import {
   Cursor,
   type CursorOptions,
