@@ -17,6 +17,8 @@ export default defineConfig({
     ],
   },
   test: {
+    // A clock that is moved by hand does not wait for a part that is loaded at its first use.
+    setupFiles: ["test/support/loaded.ts"],
     include: ["test/**/*.test.{ts,tsx}"],
     // They have a configuration of their own: what they import is the packed package.
     exclude: [...configDefaults.exclude, "test/pack/**"],

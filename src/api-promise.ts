@@ -42,9 +42,10 @@ export class ApiPromise<T> extends Promise<T> {
     onFulfilled?: ((value: T) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
-    return this.withResponse()
-      .then(({ data }) => data)
-      .then(onFulfilled, onRejected);
+    const answer = this.withResponse();
+    return onFulfilled
+      ? answer.then(({ data }) => onFulfilled(data), onRejected)
+      : (answer.then(({ data }) => data, onRejected) as Promise<Fulfilled | Rejected>);
   }
 
   override catch<Rejected = never>(

@@ -54,7 +54,7 @@ export function follow(signal: AbortSignal | undefined): AbortController & { rel
 const waiting = new WeakMap<AbortSignal, { callbacks: Set<() => void>; stop(): void }>();
 
 /** Calls back, once, when the signal aborts, and at once when it has; returns what calls it off. */
-function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
+export function onAbort(signal: AbortSignal | undefined, callback: () => void): () => void {
   if (!signal) return () => {};
   if (signal.aborted) {
     callback();

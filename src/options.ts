@@ -124,7 +124,7 @@ export function resolveOptions(options: CursorOptions): Settings {
     fixedKey: typeof key === "string" ? key : undefined,
     auth: options.auth ?? "bearer",
     // Not `href`: that keeps the mark of an empty query.
-    baseUrl: base.origin + base.pathname.replace(/\/$/, ""),
+    baseUrl: base.origin + base.pathname.replace(/\/+$/, ""),
     origin: base.origin,
     fetch,
     headers: checkHeaders("headers", options.headers),
@@ -213,7 +213,7 @@ function checkBaseUrl(value: unknown): URL {
 /** https anywhere, http to this machine only. */
 export function isSafeTransport(url: URL): boolean {
   if (url.protocol === "https:") return true;
-  return url.protocol === "http:" && /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  return url.protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
 }
 
 /** Checked and flattened; a later name wins over an earlier one whatever its case. */

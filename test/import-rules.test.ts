@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 // The house rules of src/: who may import whom (downward only), and what is used nowhere.
 
-const base = ["types", "errors", "clock", "uuid", "web", "middleware", "options", "api-promise"];
+const base = ["types", "errors", "clock", "uuid", "web", "middleware", "options", "api-promise", "lazy"];
 const middle = [...base, "pagination", "http", "sse", "run-stream"];
 const subpath = ["index", "web"];
 
@@ -19,6 +19,7 @@ const mayImport: Record<string, string[]> = {
   "api-promise": [],
   web: [],
   middleware: [],
+  lazy: ["errors"],
   options: ["errors", "clock", "web", "middleware"],
   pagination: base,
   http: [...base, "generated"],

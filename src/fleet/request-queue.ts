@@ -70,8 +70,7 @@ export class QueueHandle implements RequestQueue, QueueMember {
     this.synced.catch(() => {}); // whoever asks hears of it; whoever iterates hears of it there
 
     const onAbort = () => this.#end({ error: signal?.reason, isFailure: true, atOnce: true });
-    const timer =
-      budget === Number.POSITIVE_INFINITY ? undefined : clock.setTimeout(() => this.stop(), budget);
+    let timer: unknown;
     this.#release = () => {
       signal?.removeEventListener("abort", onAbort);
       if (timer !== undefined) clock.clearTimeout(timer);
@@ -79,6 +78,12 @@ export class QueueHandle implements RequestQueue, QueueMember {
     this.#upstream = upstream();
     if (this.#upstream.isSynced) this.onSynced();
     this.#upstream.join(this);
+    // From when the watch can begin: what it needs may have to be loaded first, and a test's clock doesn't wait for that.
+    if (budget !== Number.POSITIVE_INFINITY) {
+      this.#upstream.loaded.then(() => {
+        if (!this.#over) timer = clock.setTimeout(() => this.stop(), budget);
+      });
+    }
     if (signal?.aborted) onAbort();
     else signal?.addEventListener("abort", onAbort, { once: true });
   }

@@ -65,14 +65,9 @@ export function toInvalidAnswer(
 }
 
 /** The error of a redirect, which is never followed: it names the host it leads to. */
-export function toRedirectError(
-  response: Response,
-  { method, path, target, redactor }: Connection,
-): ApiError {
+export function toRedirectError(response: Response, { method, path, url, redactor }: Connection): ApiError {
   const location = response.headers.get("location") ?? "";
-  const host = URL.canParse(location, target?.href)
-    ? new URL(location, target?.href).host
-    : "an unnamed place";
+  const host = URL.canParse(location, url) ? new URL(location, url).host : "an unnamed place";
   const { status } = response;
   const code = "redirect_refused";
   const message = describeAnswer(

@@ -1,4 +1,5 @@
 import type { paths } from "../../generated/openapi.ts";
+import type { PlainRequest } from "./plain-request.ts";
 
 type Method = "get" | "post" | "put" | "patch" | "delete";
 type Of<Path extends keyof paths, Verb extends Method> = NonNullable<paths[Path][Verb]>;
@@ -29,9 +30,13 @@ type BodyOf<Operation> = Operation extends { requestBody: JsonContent<infer Body
 
 /** What one attempt adds to a call; every resource spreads it into its own `init`. */
 export interface AttemptInit {
-  signal: AbortSignal;
   headers: Record<string, string>;
   bodySerializer: (body: unknown) => string;
+  signal: AbortSignal;
+  /** Bodies are read by us, within our limits. */
+  parseAs: "stream";
+  /** Sends what the client has made of the call. */
+  fetch: (request: Request | PlainRequest) => Promise<Response>;
 }
 
 /** An answer as openapi-fetch gives it, with the success body's type. */

@@ -77,14 +77,26 @@ export function backoff(attempt: number, base: number, cap: number, random: () =
   return random() * Math.min(cap, base * 2 ** Math.min(attempt, 30));
 }
 
-/** The one place that sends a request again. Delays are ours; the loop is p-retry's. */
+/**
+ * The one place that sends a request again. Delays are ours; the loop is p-retry's, and is set up only when the first
+ * attempt has failed: most don't.
+ */
 export async function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    return repeat(error, options, attempt);
+  }
+}
+
+async function repeat<T>(failure: unknown, options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
   const { policy, maxRetries, signal, clock, random, onRetry } = options;
   let delay = 0;
   try {
     return await pRetry(
       async (number) => {
-        if (number > 1) await sleep(clock, delay, signal);
+        if (number === 1) throw failure;
+        await sleep(clock, delay, signal);
         return attempt();
       },
       {

@@ -2,10 +2,13 @@ import type { ApiPromise } from "../api-promise.ts";
 import { ArgumentError, describe } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
+import { lazy } from "../lazy.ts";
 import type { RequestOptions } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
 import type { Artifact, ArtifactUrl } from "../types.ts";
-import { type ArtifactDownload, type DownloadOptions, startDownload } from "./artifact-download.ts";
+import type { ArtifactDownload, DownloadOptions } from "./artifact-download.ts";
+
+const loadDownload = lazy("downloads", () => import("./artifact-download.ts"));
 
 /** Files that agents leave for their users; an agent keeps them over all its runs. */
 export class Artifacts {
@@ -70,8 +73,9 @@ export class Artifacts {
   async download(agentId: string, path: string, options: DownloadOptions = {}): Promise<ArtifactDownload> {
     segment("agentId", agentId);
     checkPath(path);
-    const { timeout, maxRetries } = options;
-    return startDownload(this.#transport, { agentId, path, options }, (signal) =>
+    const { timeout, maxRetries } = options ?? {};
+    const { startDownload } = await loadDownload();
+    return startDownload(this.#transport, { agentId, path, options: options ?? {} }, (signal) =>
       this.url(agentId, path, { signal, timeout, maxRetries }),
     );
   }

@@ -28,12 +28,12 @@ export async function promptAgent(
   params: Omit<CreateAgentParams, "prompt"> = {},
   options: PromptOptions = {},
 ): Promise<PromptResult> {
-  const { onCreated, onText, ...requestOptions } = options;
+  const { onCreated, onText, ...requestOptions } = options ?? {};
   // Before anything is paid for.
   checkCallback("onCreated", onCreated);
   checkCallback("onText", onText);
   for (const name of ["onCreated", "onText"]) {
-    if (name in params) throw new ArgumentError(name, "belongs into the third argument, the options");
+    if (name in (params ?? {})) throw new ArgumentError(name, "belongs into the third argument, the options");
   }
   const { agent, run } = await agents.create({ ...params, prompt } as CreateAgentParams, requestOptions);
   try {

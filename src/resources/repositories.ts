@@ -43,7 +43,7 @@ export class Repositories {
   }
 
   async #answer(isFresh: boolean, options: RequestOptions): Promise<Answer> {
-    const signal = checkSignal(options.signal);
+    const signal = checkSignal(options?.signal);
     signal?.throwIfAborted();
     const { clock } = this.#transport.settings;
     const remembered = this.#remembered;

@@ -3,13 +3,15 @@ import { sleep } from "../clock.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
+import { lazy } from "../lazy.ts";
 import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
 import { PagePromise } from "../pagination.ts";
+import { LazyRunStream } from "../run-stream/lazy-run-stream.ts";
 import { isPassing, RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
-import { type RunStream, RunStreamHandle } from "../run-stream/run-stream.ts";
+import type { RunStream } from "../run-stream/run-stream.ts";
 import type { RunStreamOptions } from "../run-stream/stream-options.ts";
-import { type WaitOptions, waitForRun } from "../run-stream/wait.ts";
+import type { WaitOptions } from "../run-stream/wait.ts";
 import {
   type CreateRunParams,
   type CreateRunRequest,
@@ -41,6 +43,7 @@ export interface CreateRunOptions extends RequestOptions {
   extraBody?: Record<string, unknown> | undefined;
 }
 
+const loadWait = lazy("waiting", () => import("../run-stream/wait.ts"));
 const createTimeout = 180_000;
 /** So often a follow-up may lose the race for a free agent before it gives up. */
 const busyRounds = 10;
@@ -201,7 +204,7 @@ export class Runs {
     checkNames(requestOptions, requestOptionNames);
     const signal = requestOptions?.signal;
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
-    return new RunStreamHandle(checked, this.#source(checked, requestOptions), merged);
+    return new LazyRunStream(checked, this.#source(checked, requestOptions), merged);
   }
 
   /**
@@ -213,7 +216,8 @@ export class Runs {
    */
   async wait(ref: RunRef, options: WaitOptions = {}): Promise<TerminalRun> {
     const checked = checkRef(ref);
-    return waitForRun(checked, this.#source(checked, {}), options);
+    const { waitForRun } = await loadWait();
+    return waitForRun(checked, this.#source(checked, {}), options ?? {});
   }
 
   #source(ref: RunRef, options: RequestOptions): StreamSource {

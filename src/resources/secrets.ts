@@ -91,7 +91,7 @@ export class TeamSecrets {
    * @throws ApiError `secret_name_ambiguous`, `secret_limit_reached`, `team_admin_required`, …
    */
   set(name: string, params: SetSecretParams, options: SecretVersionOptions = {}): ApiPromise<Secret> {
-    const { id, ...rest } = options;
+    const { id, ...rest } = options ?? {};
     return this.#transport.call<Secret>(
       (client, init) => {
         const body = checkParams(params);
@@ -111,7 +111,7 @@ export class TeamSecrets {
    * @throws ApiError `secret_not_found`, `secret_name_ambiguous`
    */
   delete(name: string, options: SecretVersionOptions = {}): ApiPromise<{ name: string }> {
-    const { id, ...rest } = options;
+    const { id, ...rest } = options ?? {};
     return this.#transport.call<{ name: string }>(
       (client, init) =>
         client.DELETE("/v1/team/secrets/{name}", {
@@ -163,7 +163,7 @@ export class EnvironmentSecrets {
     params: SetSecretParams,
     options: SecretVersionOptions = {},
   ): ApiPromise<Secret> {
-    const { id, ...rest } = options;
+    const { id, ...rest } = options ?? {};
     return this.#transport.call<Secret>(
       (client, init) => {
         const body = checkParams(params);
@@ -187,7 +187,7 @@ export class EnvironmentSecrets {
     name: string,
     options: SecretVersionOptions = {},
   ): ApiPromise<{ name: string }> {
-    const { id, ...rest } = options;
+    const { id, ...rest } = options ?? {};
     return this.#transport.call<{ name: string }>(
       (client, init) =>
         client.DELETE("/v1/environments/{id}/secrets/{name}", {

@@ -51,7 +51,8 @@ export interface RunStream extends AsyncIterable<RunEvent>, AsyncDisposable {
   close(): void;
 }
 
-export class RunStreamHandle implements RunStream {
+/** The readers of a {@link RunStream}, and what they found out together. */
+export class RunStreamHandle implements Omit<RunStream, "toReadableStream"> {
   readonly ref: RunRef;
   readonly #source: StreamSource;
   readonly #options: ReaderOptions;
@@ -99,27 +100,6 @@ export class RunStreamHandle implements RunStream {
       const text = textOf(event, this.#options.include);
       if (text !== undefined) yield text;
     }
-  }
-
-  toReadableStream(): ReadableStream<RunEvent> {
-    let iterator: AsyncIterator<RunEvent, undefined>;
-    return new ReadableStream<RunEvent>(
-      {
-        start: () => {
-          iterator = this[Symbol.asyncIterator]();
-        },
-        pull: async (controller) => {
-          const next = await iterator.next();
-          if (next.done) controller.close();
-          else controller.enqueue(next.value);
-        },
-        cancel: async () => {
-          await iterator.return?.();
-        },
-      },
-      // Nothing is read ahead: the checkpoint stands where the consumer stands.
-      { highWaterMark: 0 },
-    );
   }
 
   result(): Promise<RunResult> {

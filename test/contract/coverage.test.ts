@@ -44,9 +44,9 @@ function noting(cursor: Cursor): Cursor {
 /** The method's own request travels in the async context of the call, so the exchange knows who sent it. */
 const fetchInContext: typeof fetch = async (...input) => {
   const store = current.getStore();
-  const [request] = input;
-  if (store && request instanceof Request) {
-    const operation = findOperation(request.method, request.url);
+  const [url, init] = input;
+  if (store && init?.method) {
+    const operation = findOperation(init.method, String(url));
     if (operation && store.method !== undefined) {
       store.operations.add(operation.operationId);
       const entry = seen.get(operation.operationId) ?? { methods: new Map(), route: "" };

@@ -156,3 +156,32 @@ describe("headers", () => {
     expect(requests).toHaveLength(0);
   });
 });
+
+describe("what fetch is given", () => {
+  it("is a URL and its init where there is no middleware, and a real Request where there is some", async () => {
+    const given: unknown[][] = [];
+    const fetch: typeof globalThis.fetch = async (...input) => {
+      given.push(input);
+      return Response.json({ agent, run: { id: "run-1" } });
+    };
+    const plain = fake([], { fetch });
+    await plain.cursor.agents.create({ prompt: "x" }, { headers: { "x-a": "1" } });
+    const [url, init] = given[0] as [string, RequestInit];
+    expect(url).toBe("https://api.cursor.com/v1/agents");
+    expect(init).toMatchObject({ method: "POST", redirect: "manual" });
+    expect(Object.fromEntries(new Headers(init.headers))).toEqual({
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "x-a": "1",
+    });
+    const seeing = fake([], { fetch, ...withMiddleware({ onRequest: () => undefined }) });
+    await seeing.cursor.agents.get(agentId);
+    expect(given[1]![0]).toBeInstanceOf(Request);
+  });
+
+  it("a middleware without a hook is refused at once", () => {
+    expect(() => fake([], withMiddleware({} as Middleware))).toThrow(
+      expect.objectContaining({ kind: "argument", argument: "middleware" }),
+    );
+  });
+});

@@ -10,7 +10,8 @@ type Storage = (headers: Headers) => Response;
 function download(storage: Storage, options: DownloadOptions) {
   const asked: Headers[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
-    if (input instanceof Request) return Response.json({ url: "https://storage.test/x?s=1", expiresAt: "" });
+    if (!String(input).startsWith("https://storage.test/"))
+      return Response.json({ url: "https://storage.test/x?s=1", expiresAt: "" });
     const headers = new Headers(init?.headers);
     asked.push(headers);
     return storage(headers);

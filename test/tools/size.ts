@@ -1,24 +1,47 @@
 /**
- * What the core weighs in a user's bundle, its three dependencies included. `npm run size` fails above the limit, and
- * when a fourth runtime dependency appears.
+ * What the package weighs in a user's bundle, its dependencies included, against limits. `npm run size` fails above one,
+ * when a fourth runtime dependency appears, and when an import of the core brings along what it must not.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
-
-const limit = 29 * 1024;
-const dependencies = ["eventsource-parser", "openapi-fetch", "p-retry"];
-
-const manifest = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
-const actual = Object.keys(manifest.dependencies).sort();
-if (actual.join() !== dependencies.join()) {
-  console.error(`runtime dependencies are ${actual.join(", ")}; agreed are ${dependencies.join(", ")}`);
-  process.exit(1);
-}
+import { build, type Metafile, type Plugin } from "esbuild";
 
 const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`;
+let hasFailed = false;
+const fail = (problem: string) => {
+  console.error(problem);
+  hasFailed = true;
+};
 
-async function weigh(contents: string): Promise<{ minified: number; gzip: number; builtins: string[] }> {
+const dependencies = ["eventsource-parser", "openapi-fetch", "p-retry"];
+const manifest = JSON.parse(readFileSync("package.json", "utf8")) as {
+  dependencies: Record<string, string>;
+  exports: Record<string, string | { default: string }>;
+};
+const actual = Object.keys(manifest.dependencies).sort();
+if (actual.join() !== dependencies.join()) {
+  fail(`runtime dependencies are ${actual.join(", ")}; agreed are ${dependencies.join(", ")}`);
+}
+
+/** Leaves out what is imported dynamically, as a bundler that splits does: that is loaded at its first use. */
+const leaveOutLazyParts: Plugin = {
+  name: "leave-out-lazy-parts",
+  setup({ onResolve }) {
+    onResolve({ filter: /.*/ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path, external: true } : undefined,
+    );
+  },
+};
+
+interface Weight {
+  minified: number;
+  gzip: number;
+  inputs: string[];
+  /** What is left to be imported. */
+  imports: string[];
+}
+
+async function weigh(contents: string, part: "initial" | "whole"): Promise<Weight> {
   const { outputFiles, metafile } = await build({
     stdin: { contents, resolveDir: process.cwd() },
     bundle: true,
@@ -27,32 +50,52 @@ async function weigh(contents: string): Promise<{ minified: number; gzip: number
     platform: "neutral",
     mainFields: ["module", "main"],
     target: "es2022",
-    external: ["node:*"],
+    external: ["node:*", "react"],
+    plugins: part === "initial" ? [leaveOutLazyParts] : [],
     write: false,
     metafile: true,
   });
   const bytes = outputFiles[0]?.contents ?? new Uint8Array();
-  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  const [output] = Object.values(metafile.outputs) as [Metafile["outputs"][string]];
   return {
     minified: bytes.length,
     gzip: gzipSync(bytes, { level: 9 }).length,
-    builtins: imports.map(({ path }) => path),
+    inputs: Object.keys(output.inputs).filter((path) => (output.inputs[path]?.bytesInOutput ?? 0) > 0),
+    imports: output.imports.filter(({ kind }) => kind === "import-statement").map(({ path }) => path),
   };
 }
 
-const core = await weigh('export { Cursor } from "./dist/index.js"');
-const floor = await weigh(
-  'export { default as a } from "openapi-fetch"; export { default as b } from "p-retry"; export { createParser } from "eventsource-parser"',
-);
-console.log(
-  `core with dependencies: ${kib(core.minified)} minified, ${kib(core.gzip)} gzip (limit ${kib(limit)})`,
-);
-console.log(`the dependencies alone: ${kib(floor.minified)} minified, ${kib(floor.gzip)} gzip`);
-if (core.builtins.length > 0) {
-  console.error(`the core imports ${core.builtins.join(", ")}: it must run without Node`);
-  process.exit(1);
+function report(name: string, { minified, gzip }: Weight, limit?: number): void {
+  const against = limit === undefined ? "" : ` (limit ${kib(limit)})`;
+  console.log(
+    `${name.padEnd(28)} ${kib(minified).padStart(10)} minified ${kib(gzip).padStart(10)} gzip${against}`,
+  );
+  if (limit !== undefined && gzip > limit) fail(`${name} has outgrown its limit`);
 }
-if (core.gzip > limit) {
-  console.error("the core has outgrown its limit");
-  process.exit(1);
+
+const cursor = 'export { Cursor } from "./dist/index.js"';
+const initial = await weigh(cursor, "initial");
+report("core, initial chunk", initial, 17.3 * 1024);
+report("core, whole in one file", await weigh(cursor, "whole"), 30.5 * 1024);
+report(
+  "the dependencies alone",
+  await weigh(
+    'export { default as a } from "openapi-fetch"; export { default as b } from "p-retry"; export { createParser } from "eventsource-parser"',
+    "whole",
+  ),
+);
+for (const [name, target] of Object.entries(manifest.exports)) {
+  if (name === "." || typeof target === "string" || !existsSync(target.default)) continue;
+  if (statSync(target.default).size < 20) continue; // not there yet
+  report(name, await weigh(`export * from "${target.default}"`, "whole"));
 }
+
+// An entry point that shares a chunk with the core must not make the core heavier.
+const foreign = initial.inputs.filter((path) =>
+  /dist\/(node|serve|ai-sdk|store|react|emulator|cli)\//.test(path),
+);
+if (foreign.length > 0) fail(`the core brings along ${foreign.join(", ")}`);
+if (initial.imports.length > 0) {
+  fail(`the core imports ${initial.imports.join(", ")}: it must run without Node`);
+}
+if (hasFailed) process.exit(1);

@@ -1,0 +1,168 @@
+import { CursorError, TimeoutError } from "../errors.ts";
+import type { Settings } from "../options.ts";
+import { describeCause, toConnectionError, toRedirectError, toRefusal } from "./answer-errors.ts";
+import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
+import { discard, readErrorText } from "./body.ts";
+import type { Connection } from "./connection.ts";
+import { isNetworkFailure } from "./network-failure.ts";
+import { createOpenapiClient } from "./openapi-client.ts";
+import { PlainRequest } from "./plain-request.ts";
+import { base64, type Redactor } from "./redact.ts";
+import { markUnsent } from "./retry.ts";
+
+/** An error body is read this far; more says nothing more. */
+const errorBodyLimit = 64 * 1024;
+
+/** One operation, written as an openapi-fetch call, so that path, query, body and answer are typed by the contract. */
+export type Operation<T> = (client: ApiClient, init: AttemptInit) => Promise<Answer<T>>;
+
+/** What a call adds to each of its attempts. */
+export type CallInit = Pick<AttemptInit, "headers" | "bodySerializer">;
+
+/** Carries one attempt through the middleware and fetch, and gives what fails on the way its name. */
+export class Sender {
+  readonly #settings: Settings;
+  readonly #redactor: Redactor;
+  readonly #hasMiddleware: boolean;
+  readonly #client: ApiClient;
+
+  constructor(settings: Settings, redactor: Redactor) {
+    this.#settings = settings;
+    this.#redactor = redactor;
+    this.#hasMiddleware = settings.middleware.length > 0;
+    this.#client = createOpenapiClient(settings);
+  }
+
+  /** Resolves with the answer's headers, whatever its status; an error's body is here, too. */
+  async send<T>(operation: Operation<T>, init: CallInit, connection: Connection): Promise<Answer<T>> {
+    const attempt: AttemptInit = {
+      headers: init.headers,
+      bodySerializer: init.bodySerializer,
+      signal: connection.signal,
+      parseAs: "stream",
+      fetch: (request) =>
+        request instanceof PlainRequest
+          ? this.#sendPlain(request, connection)
+          : this.#sendRequest(request, connection),
+    };
+    try {
+      // An abort between the answer and its way to us leaves a body that nobody else would end.
+      const late = ({ response }: Answer<T>) => discard(response.body);
+      const pending = operation(this.#client, attempt);
+      if (this.#hasMiddleware) {
+        const answer = await connection.race(pending, late);
+        checkUnread(answer, connection);
+        return answer;
+      }
+      const answer = await pending;
+      if (connection.signal.aborted) late(answer);
+      connection.signal.throwIfAborted();
+      return answer;
+    } catch (error) {
+      const failure = this.failure(error, connection);
+      if (!connection.isSent) markUnsent(failure);
+      throw failure;
+    }
+  }
+
+  /** Gives a failure of an attempt its name: a caller's abort stays what it is. */
+  failure(error: unknown, connection: Connection): unknown {
+    const { signal, method, path, redactor } = connection;
+    if (connection.timedOut) {
+      const phase = connection.phase;
+      const what = phase === "connect" ? "no answer" : "the answer's body did not end";
+      return new TimeoutError(`${method} ${path}: ${what} within ${connection.timeout} ms`, { phase });
+    }
+    if (signal.aborted) return signal.reason;
+    if (CursorError.isInstance(error)) return error;
+    const cause = redactor.error(error);
+    return new CursorError(`${method} ${path} could not be sent: ${describeCause(cause)}`, { cause });
+  }
+
+  async #sendPlain({ url, init }: PlainRequest, connection: Connection): Promise<Response> {
+    connection.method = init.method;
+    connection.url = url;
+    const key = this.#settings.fixedKey ?? (await connection.race(this.#newKey()));
+    const { method, headers, body } = init;
+    headers.set("authorization", this.#authorization(key));
+    const { signal } = connection;
+    return this.#fetch(connection, url, {
+      method,
+      headers,
+      redirect: "manual",
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
+  /** Below the middleware. */
+  async #sendRequest(request: Request, connection: Connection): Promise<Response> {
+    connection.method = request.method;
+    connection.url = request.url;
+    connection.request = request;
+    // A copy, since middleware sees the request again beside the answer. A middleware may also have turned it to
+    // another origin: the key doesn't go along.
+    const outgoing = new Request(request, { redirect: "manual" });
+    if (new URL(request.url).origin === this.#settings.origin) {
+      const key = this.#settings.fixedKey ?? (await this.#newKey());
+      outgoing.headers.set("authorization", this.#authorization(key));
+    }
+    return this.#fetch(connection, outgoing);
+  }
+
+  async #fetch(connection: Connection, ...input: Parameters<typeof fetch>): Promise<Response> {
+    // Middleware and a key function take their time; what was given up meanwhile isn't sent.
+    connection.signal.throwIfAborted();
+    connection.isSent = true;
+    let response: Response;
+    try {
+      response = await connection.race(this.#settings.fetch(...input), (late) => discard(late.body));
+    } catch (error) {
+      if (connection.signal.aborted || !isNetworkFailure(error)) throw error;
+      throw toConnectionError(error, connection);
+    }
+    return response.ok ? response : this.#refused(response, connection);
+  }
+
+  /** The error of an answer that is no success, or that answer with a body that is here. */
+  async #refused(response: Response, connection: Connection): Promise<Response> {
+    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
+      discard(response.body);
+      throw toRedirectError(response, connection);
+    }
+    if (response.type === "error") throw toConnectionError(new Error("no answer came"), connection);
+    // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
+    const { clock } = this.#settings;
+    const { text, complete } = await readErrorText(response, errorBodyLimit, clock, connection.signal);
+    connection.isTorn = !complete;
+    if (!connection.timedOut) connection.signal.throwIfAborted();
+    const { status, statusText, headers } = response;
+    // No Response can be made of a status outside of HTTP's range.
+    if (status < 200 || status > 599) throw toRefusal(response, connection, text, clock.now());
+    return new Response(text, { status, statusText, headers: withoutLength(headers) });
+  }
+
+  async #newKey(): Promise<string> {
+    const key = await this.#settings.apiKey();
+    this.#redactor.add(key);
+    return key;
+  }
+
+  #authorization(key: string): string {
+    return this.#settings.auth === "basic" ? `Basic ${base64(`${key}:`)}` : `Bearer ${key}`;
+  }
+}
+
+function checkUnread({ response }: Answer<unknown>, { method, path }: Connection): void {
+  if (!response.ok || (!response.bodyUsed && !response.body?.locked)) return;
+  throw new CursorError(`${method} ${path}: a middleware has read the body; clone it first`);
+}
+
+/** The text is decoded and may be cut: its old length and encoding would be lies. */
+function withoutLength(headers: Headers): Headers {
+  const copy = new Headers(headers);
+  copy.delete("content-length");
+  copy.delete("content-encoding");
+  copy.delete("transfer-encoding");
+  return copy;
+}
