@@ -7,7 +7,9 @@ import type { RunStreamInclude } from "./events.ts";
  * All but the two ids of the run is this library's own business and may grow.
  */
 export interface RunCheckpoint {
+  /** The agent's id. */
   agentId: string;
+  /** The run's id. */
   runId: string;
   /** The id of the last event received. */
   lastEventId?: string;
