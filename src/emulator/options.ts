@@ -8,7 +8,7 @@ import type { ApiKeyInfo, Model } from "./types.ts";
 export interface EmulatorKey {
   /** As it is sent, without `Bearer` or `:`. */
   key: string;
-  /** Sub-tokens need a service account; {@link ApiKeyInfo} of user keys names the user. @default "user" */
+  /** Sub-tokens need a service account; `ApiKeyInfo` of user keys names the user. @default "user" */
   kind?: "user" | "service-account";
   /** `free` keys get 403 `plan_required` everywhere. @default "paid" */
   plan?: "paid" | "free";
