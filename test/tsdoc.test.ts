@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import {
@@ -26,6 +27,14 @@ function undocumented({ checker, exports }: PublicApi): string[] {
   }
   return [...problems].sort();
 }
+
+it("the API reference is made of the same entry points", () => {
+  const root = fileURLToPath(new URL("../", import.meta.url));
+  const { typedocOptions } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+  expect(typedocOptions.entryPoints.map((path: string) => root + path)).toEqual(
+    entryPoints().map(({ file }) => file),
+  );
+});
 
 describe("every public name has a comment", () => {
   it("of every entry point in package.json", { timeout }, () => {

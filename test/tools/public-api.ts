@@ -17,6 +17,8 @@ export interface PublicExport {
   entry: EntryPoint;
   name: string;
   symbol: ts.Symbol;
+  /** Exported as a type alone: a class of which users get instances, but don't make them. */
+  isTypeOnly: boolean;
 }
 
 /** All entry points of the package with what they export, as the compiler sees them. */
@@ -71,6 +73,7 @@ export function readPublicApi(entries = entryPoints(), virtual: Record<string, s
       entry,
       name: symbol.name,
       symbol: symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol,
+      isTypeOnly: symbol.declarations?.some((each) => ts.isTypeOnlyImportOrExportDeclaration(each)) === true,
     }));
   });
   return { checker, exports };
