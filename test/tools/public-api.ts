@@ -101,12 +101,10 @@ export function publicMembers(symbol: ts.Symbol, checker: ts.TypeChecker): ts.Sy
 
 function isPublic(member: ts.Symbol): boolean {
   const declaration = member.declarations?.[0];
-  // Symbols (`[Symbol.asyncIterator]`) are the language's, and so is what they mean.
-  if (!declaration || member.name.startsWith("__@") || member.name === "prototype") return false;
+  // `#private` ones, and symbols (`[Symbol.asyncIterator]`): these are the language's, and so is what they mean.
+  if (!declaration || /^__[@#]/.test(member.name) || member.name === "prototype") return false;
   if (!isWrittenHere(declaration)) return false;
   if (ts.getCombinedModifierFlags(declaration) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected))
-    return false;
-  if (ts.isNamedDeclaration(declaration) && declaration.name && ts.isPrivateIdentifier(declaration.name))
     return false;
   return !member.getJsDocTags().some(({ name }) => name === "internal");
 }
