@@ -28,6 +28,10 @@ const settled = (promises: Promise<unknown>[]) =>
 it("prompts of one agent run one after another and in order, behind a run that is under way, whatever becomes of them", async () => {
   const { clock, prompts, create, queue, emulator } = stage();
   const agentId = await create("begin"); // still at work for half a minute
+  // The first one isn't accepted at once: those behind it must not overtake it.
+  emulator.faults.status(({ bodyText }) => bodyText.includes('"one"'), 429, {
+    headers: { "retry-after": "50" },
+  });
   const turns = ["one", "the impossible", "two", "three"].map((prompt) => queue.add(agentId, prompt));
   expect(queue.agents).toEqual([agentId]);
   expect(await clock.run(settled(turns))).toEqual(["FINISHED", "ERROR", "FINISHED", "FINISHED"]);
