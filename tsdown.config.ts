@@ -3,10 +3,10 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { defineConfig } from "tsdown";
 
-/** What the emulator brings along, so that it adds nothing to anybody's installation. */
-const bundled = ["zod"];
+/** What is brought along, so that it adds nothing to anybody's installation: package by folder. */
+const bundled = { zod: "emulator", commander: "cli" };
 
-export default defineConfig({
+const library = defineConfig({
   entry: {
     index: "src/index.ts",
     "node/index": "src/node/index.ts",
@@ -21,17 +21,53 @@ export default defineConfig({
   target: "es2022",
   dts: true,
   // `AsyncDisposable` is in the types: a project whose own lib is older must find it.
-  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  outputOptions: {
+    // Not tsdown's own `banner`: that leaves an empty first line in the code, where "use client" must stand.
+    postBanner: ({ fileName }) =>
+      fileName.endsWith(".d.ts")
+        ? '/// <reference lib="esnext.disposable" />'
+        : (undefined as unknown as string),
+    // What a page needs of the core, by itself: where nothing shakes trees, the store must not load the client.
+    advancedChunks: {
+      groups: [{ name: "base", test: /src\/(errors|clock|options|uuid|http\/body|sse\/frames)\.ts$/ }],
+    },
+  },
   sourcemap: true,
   clean: true,
-  deps: { neverBundle: [/^node:/, "react"], onlyBundle: bundled },
+  deps: { neverBundle: [/^node:/, "react"], onlyBundle: ["zod"] },
   hooks: {
-    "build:done": () => writeFileSync("dist/THIRD-PARTY-LICENSES.txt", bundled.map(licenceOf).join("\n")),
+    "build:done": () =>
+      writeFileSync("dist/THIRD-PARTY-LICENSES.txt", Object.entries(bundled).map(licenceOf).join("\n")),
   },
 });
 
+/** The command line is a program: it has no types, may use Node, and runs the library that is built beside it. */
+const commandLine = defineConfig({
+  entry: { "cli/main": "src/cli/bin.ts" },
+  format: "esm",
+  platform: "node",
+  target: "es2022",
+  dts: false,
+  sourcemap: false,
+  clean: false,
+  fixedExtension: false,
+  deps: { onlyBundle: ["commander"] },
+  plugins: [
+    {
+      name: "library-beside",
+      resolveId(id: string, importer: string | undefined) {
+        const entry = /^(?:\.\.\/)+((?:node\/|emulator\/)?index)\.ts$/.exec(id)?.[1];
+        const isCli = importer !== undefined && /[\\/]src[\\/]cli[\\/]/.test(importer);
+        return entry !== undefined && isCli ? { id: `../${entry}.js`, external: true } : null;
+      },
+    },
+  ],
+});
+
+export default [library, commandLine];
+
 /** Bundled code keeps its licence. */
-function licenceOf(name: string): string {
+function licenceOf([name, folder]: [string, string]): string {
   const root = packageRoot(name);
   const { version, license } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Record<
     string,
@@ -39,7 +75,7 @@ function licenceOf(name: string): string {
   >;
   const file = ["LICENSE", "LICENSE.md", "LICENSE.txt"].find((candidate) => exists(join(root, candidate)));
   if (!file) throw new Error(`${name} has no licence file`);
-  return `${name} ${version} (${license}), parts of which are in dist/emulator\n\n${readFileSync(join(root, file), "utf8")}`;
+  return `${name} ${version} (${license}), parts of which are in dist/${folder}\n\n${readFileSync(join(root, file), "utf8")}`;
 }
 
 function packageRoot(name: string): string {

@@ -29,7 +29,8 @@ const mayImport: Record<string, string[]> = {
   node: subpath,
   serve: subpath,
   "ai-sdk": subpath,
-  store: [...subpath, "serve"],
+  // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
+  store: [...subpath, "serve", "clock", "errors", "options", "sse"],
   react: [...subpath, "store"],
   cli: [...subpath, "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.
@@ -41,7 +42,6 @@ const packages: Record<string, string[]> = {
   http: ["openapi-fetch", "p-retry"],
   options: ["openapi-fetch"],
   sse: ["eventsource-parser"],
-  store: ["eventsource-parser"],
   react: ["react"],
   cli: ["commander"],
   emulator: ["zod/mini", "msw"],

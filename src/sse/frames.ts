@@ -20,6 +20,10 @@ export interface FrameReaderOptions {
   signal: AbortSignal;
   /** The most bytes of one frame, framing included; checked chunk by chunk. */
   maxBytes: number;
+  /** Told of each chunk of bytes, comments included. */
+  onChunk?: () => void;
+  /** Told of a `retry:` line. */
+  onRetry?: (ms: number) => void;
 }
 
 /**
@@ -31,7 +35,10 @@ export class FrameReader {
   // ignoreBOM false: one mark at the very start is dropped, later ones are data.
   #decoder = new TextDecoder("utf-8");
   #frames: Frame[] = [];
-  #parser = createParser({ onEvent: (frame) => this.#frames.push(frame) });
+  #parser = createParser({
+    onEvent: (frame) => this.#frames.push(frame),
+    onRetry: (ms) => this.#options.onRetry?.(ms),
+  });
   #options: FrameReaderOptions;
   #openBytes = 0;
   #endsInCarriageReturn = false;
@@ -50,6 +57,7 @@ export class FrameReader {
     while (true) {
       const { done, value } = await this.#chunk(Math.min(idleMs, until - this.#options.clock.now()));
       if (done) return this.#end();
+      this.#options.onChunk?.();
       const text = this.#decoder.decode(value, { stream: true });
       if (text !== "") {
         this.#endsInCarriageReturn = text.endsWith("\r");

@@ -1,0 +1,54 @@
+import type { GitInfo, RunStatus } from "../index.ts";
+
+/**
+ * What the data part `data-run` of a message holds: the run itself, beside what it says. It is the message's first part
+ * and is replaced in place as the run goes on.
+ */
+export interface RunData {
+  agentId: string;
+  runId: string;
+  /** Absent while the run is being created. A status of an end is the run's outcome. */
+  status?: RunStatus;
+  /** The run's whole duration in milliseconds, once it is over. */
+  durationMs?: number;
+  /** The agent's branches and pull requests, once the run is over. */
+  git?: GitInfo;
+  /** The final reply, where the text that was streamed doesn't end with it. */
+  text?: string;
+}
+
+/**
+ * The data parts of a message, for the AI SDK's own types.
+ *
+ * @example
+ * const { messages } = useChat<UIMessage<unknown, RunDataTypes>>();
+ */
+export type RunDataTypes = { run: RunData };
+
+/** Marks a tool as run elsewhere: the client neither runs it nor sends the chat again when it is done. */
+interface RemoteTool {
+  /** The wire's `callId`. */
+  toolCallId: string;
+  dynamic: true;
+  providerExecuted: true;
+}
+
+/**
+ * One chunk of an AI SDK UI message stream, of the sorts that a run becomes. A structural type of our own, with the
+ * fields of ai 5.0.0 only: it fits the `UIMessageChunk` of ai 5, 6 and 7.
+ */
+export type UIMessageChunk<Metadata = unknown> =
+  | { type: "start"; messageId: string; messageMetadata?: Metadata }
+  | { type: "start-step" }
+  | { type: "data-run"; id: "run"; data: RunData }
+  | { type: "text-start" | "text-end"; id: string }
+  | { type: "text-delta"; id: string; delta: string }
+  | { type: "reasoning-start" | "reasoning-end"; id: string }
+  | { type: "reasoning-delta"; id: string; delta: string }
+  | ({ type: "tool-input-available"; toolName: string; input: unknown } & RemoteTool)
+  | ({ type: "tool-output-available"; output: unknown } & RemoteTool)
+  | ({ type: "tool-output-error"; errorText: string } & RemoteTool)
+  | { type: "finish-step" }
+  | { type: "finish" }
+  | { type: "abort" }
+  | { type: "error"; errorText: string };

@@ -1,0 +1,149 @@
+import { type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
+import { describe, expect, it } from "vitest";
+import { checkNode } from "../../src/cli/diagnose.ts";
+import { checkedEmulator } from "../support/checked-emulator.ts";
+import { cli, key, type Setting } from "./helpers.ts";
+
+function stage(options: EmulatorOptions = {}) {
+  const clock = new ManualClock();
+  return { clock, emulator: checkedEmulator({ clock, ...options }) };
+}
+
+async function doctor(setting: Setting, ...argv: string[]) {
+  const { code, stdout, stderr } = await cli(["doctor", ...argv], setting);
+  expect(stderr).toBe("");
+  expect(stdout).not.toContain(key);
+  const states = Object.fromEntries(
+    [...stdout.matchAll(/^(ok|warn|fail) +(\S+(?: url)?) /gm)].map(([, state, name]) => [name, state]),
+  );
+  return { code, stdout, states };
+}
+
+const allWell = {
+  node: "ok",
+  "base url": "ok",
+  key: "ok",
+  auth: "ok",
+  plan: "ok",
+  clock: "ok",
+  models: "ok",
+  repositories: "ok",
+};
+
+describe("doctor", () => {
+  it("finds nothing wrong where nothing is, and starts nothing", async () => {
+    const world = stage();
+    const { code, states, stdout } = await doctor(
+      world,
+      "--model",
+      "composer",
+      "--repo",
+      "your-org/your-repo",
+    );
+    expect([code, states]).toEqual([0, allWell]);
+    expect(stdout).toContain('"Production API Key" of developer@example.com');
+    expect(stdout).toContain("composer is Composer 2");
+    expect(world.emulator.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET"]);
+  });
+
+  it("knows when there is no key", async () => {
+    const { code, stdout, states } = await doctor({ ...stage(), env: { CURSOR_API_KEY: undefined } });
+    expect([code, states["key"]]).toEqual([4, "fail"]);
+    expect(stdout).toContain("cursor.com/dashboard");
+  });
+
+  it("tells a key that is refused from a plan that is missing", async () => {
+    const keys = [{ key, revoked: true }];
+    const revoked = await doctor(stage({ keys }));
+    expect([revoked.code, revoked.states]).toEqual([
+      4,
+      { node: "ok", "base url": "ok", key: "ok", auth: "fail" },
+    ]);
+    expect(revoked.stdout).toContain("is not accepted");
+
+    const free = await doctor(stage({ keys: [{ key, plan: "free" }] }));
+    expect([free.code, free.states]).toEqual([
+      4,
+      { node: "ok", "base url": "ok", key: "ok", auth: "ok", plan: "fail" },
+    ]);
+    expect(free.stdout).toContain("a new key won't help");
+  });
+
+  it("knows when something takes Bearer tokens out", async () => {
+    const world = stage();
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      const request = new Request(input, init);
+      if (request.headers.get("authorization")?.startsWith("Bearer")) request.headers.delete("authorization");
+      return world.emulator.fetch(request);
+    };
+    const { code, stdout } = await doctor({ ...world, fetch });
+    expect(code).toBe(4);
+    expect(stdout).toContain("the key works as Basic, but not as Bearer");
+  });
+
+  it("knows when the network doesn't answer", async () => {
+    const fetch = async () => {
+      throw new TypeError("fetch failed");
+    };
+    const { code, states, stdout } = await doctor({ fetch });
+    expect([code, states["network"]]).toEqual([1, "fail"]);
+    expect(stdout).toContain("check the network, DNS, TLS and proxy");
+  });
+
+  it("warns of another base URL and of a proxy that Node doesn't use, and refuses one that can't be", async () => {
+    const world = stage({ baseUrl: "https://proxy.example.com/cursor" });
+    const other = await doctor({ ...world, env: { CURSOR_BASE_URL: "https://proxy.example.com/cursor" } });
+    expect([other.code, other.states["base url"]]).toEqual([0, "warn"]);
+    expect(other.stdout).toContain("(CURSOR_BASE_URL)");
+    const proxied = await doctor({ ...stage(), env: { HTTPS_PROXY: "http://proxy:3128" } });
+    expect(proxied.stdout).toContain("NODE_USE_ENV_PROXY=1");
+    const wrong = await doctor(stage(), "--base-url", "https://me:hush@api.example.com");
+    expect(wrong.code).toBe(1);
+    expect(wrong.stdout).not.toContain("hush");
+  });
+
+  it("warns of a clock that is off", async () => {
+    const world = stage();
+    for (const [shift, said] of [
+      [3_600_000, "1 h 0 min behind the server's"],
+      [-600_000, "10 min ahead of the server's"],
+      [30_000, "agrees with the server's"],
+    ] as const) {
+      const fetch: typeof globalThis.fetch = async (input, init) => {
+        const answer = await world.emulator.fetch(input, init);
+        const headers = new Headers(answer.headers);
+        headers.set("date", new Date(world.clock.now() + shift).toUTCString());
+        return new Response(answer.body, { status: answer.status, headers });
+      };
+      expect((await doctor({ ...world, fetch })).stdout).toContain(said);
+    }
+  });
+
+  it("looks for the model and the repository that are meant", async () => {
+    const { code, states, stdout } = await doctor(
+      stage(),
+      "--model",
+      "gpt-0",
+      "--repo",
+      "https://github.com/x/y.git",
+    );
+    expect([code, states["models"], states["repositories"]]).toEqual([1, "warn", "fail"]);
+    expect(stdout).toContain("choose one of: default, composer-2");
+    const git = await doctor(stage(), "--repo", "git@github.com:Your-Org/Your-Repo.git");
+    expect(git.states["repositories"]).toBe("ok");
+  });
+
+  it("makes do when the repositories can't be asked now", async () => {
+    const world = stage();
+    await doctor(world);
+    const again = await doctor(world);
+    expect([again.code, again.states]).toEqual([0, { ...allWell, repositories: "warn" }]);
+  });
+
+  it.each([
+    ["20.18.9", "fail"],
+    ["20.19.0", "ok"],
+    ["18.20.0", "fail"],
+    ["22.0.0", "ok"],
+  ])("Node %s: %s", (version, state) => expect(checkNode(version).state).toBe(state));
+});

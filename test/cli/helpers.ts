@@ -1,0 +1,106 @@
+import { EventEmitter } from "node:events";
+import type { CursorEmulator } from "cursor-cloud-agents/emulator";
+import { ManualClock } from "cursor-cloud-agents/emulator";
+import type { SignalName } from "../../src/cli/io.ts";
+import { main } from "../../src/cli/main.ts";
+
+/** Planted: it may be in nothing that is written. */
+export const key = "crsr_0f9e8d7c6b5a4321";
+
+class FakeOutput extends EventEmitter {
+  text = "";
+  readonly isTTY: boolean | undefined;
+  readonly columns: number | undefined;
+  /** What each write answers: false asks to wait for `drain`. */
+  takes = true;
+  onWrite: (text: string) => void = () => {};
+
+  constructor(isTTY: boolean, columns: number | undefined) {
+    super();
+    this.isTTY = isTTY || undefined;
+    this.columns = columns;
+  }
+
+  write(text: string): boolean {
+    this.text += text;
+    this.onWrite(text);
+    return this.takes;
+  }
+}
+
+export interface Setting {
+  emulator?: CursorEmulator;
+  clock?: ManualClock;
+  fetch?: typeof globalThis.fetch;
+  env?: Record<string, string | undefined>;
+  stdin?: string;
+  /** All three are terminals. */
+  isTerminal?: boolean;
+  columns?: number;
+}
+
+/** The command line in a world of its own: begun, so that a test can act while it works. */
+export function begin(argv: string[], setting: Setting = {}) {
+  const { emulator, isTerminal = false, columns, stdin = "" } = setting;
+  const clock = setting.clock ?? new ManualClock();
+  const stdout = new FakeOutput(isTerminal, columns);
+  const stderr = new FakeOutput(isTerminal, columns);
+  const signals = new EventEmitter();
+  /** Both, as they meet on one screen. */
+  let screen = "";
+  for (const output of [stdout, stderr]) {
+    output.onWrite = (text) => {
+      screen += text;
+    };
+  }
+  const fetch = setting.fetch ?? emulator?.fetch ?? unexpected;
+  const input = (async function* () {
+    yield Buffer.from(stdin);
+  })();
+  const code = main(argv, {
+    stdout,
+    stderr,
+    stdin: Object.assign(input, { isTTY: isTerminal }),
+    env: { CURSOR_API_KEY: key, ...setting.env },
+    clock,
+    signals,
+    fetch,
+    random: () => 0.5,
+  });
+  return {
+    clock,
+    stdout,
+    stderr,
+    signals,
+    signal: (name: SignalName) => signals.emit(name),
+    /** Lets time pass until it ends. */
+    async ended() {
+      const exitCode = await clock.run(code);
+      return {
+        code: exitCode,
+        stdout: stdout.text,
+        stderr: stderr.text,
+        screen,
+        lines: () => toLines(stdout.text),
+      };
+    },
+  };
+}
+
+export const cli = (argv: string[], setting: Setting = {}) => begin(argv, setting).ended();
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every type
+export const toLines = (text: string): any[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+const unexpected: typeof globalThis.fetch = async (input) => {
+  throw new RangeError(`unexpected request ${new Request(input).url}`);
+};
+
+/** Lets what is under way go on, without a timer firing. */
+export async function turns(count = 30): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

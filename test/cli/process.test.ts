@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CursorEmulator, type ScriptBuilder } from "cursor-cloud-agents/emulator";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { key, toLines } from "./helpers.ts";
+
+const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "cursor-agents-program-"));
+/** Where the package has it: bundled, since a program must start at once. */
+const bin = join(folder, "dist/cli/main.js");
+
+beforeAll(async () => {
+  copyFileSync(file("../../package.json"), join(folder, "package.json"));
+  await build({
+    entryPoints: [file("../../src/cli/bin.ts")],
+    outfile: bin,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    external: ["msw"],
+    // Commander is CommonJS and asks for Node's own modules.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+    logLevel: "error",
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The program, as a shell starts it. */
+function start(argv: string[], env: Record<string, string> = {}, stdin = "") {
+  const child: ChildProcess = spawn(process.execPath, [bin, ...argv], {
+    env: { PATH: process.env["PATH"] ?? "", CURSOR_API_KEY: key, ...env },
+    stdio: "pipe",
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const said = { stdout: "", stderr: "" };
+  const waiting = new Set<() => void>();
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      said[name] += text;
+      for (const look of waiting) look();
+    });
+  }
+  // A program that has gone doesn't read it.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(stdin);
+  const ended = new Promise<{ code: number | null; signal: string | null } & typeof said>((resolve) => {
+    child.once("close", (code, signal) => resolve({ code, signal, ...said }));
+  });
+  /** Resolves once it has said something like this. */
+  const says = (name: "stdout" | "stderr", pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(said[name]);
+        if (!found) return;
+        waiting.delete(look);
+        resolve(found);
+      };
+      waiting.add(look);
+      look();
+      ended.then((end) => reject(new Error(`it ended: ${JSON.stringify(end)}`)));
+    });
+  return { child, ended, says };
+}
+
+async function stage(script: ScriptBuilder) {
+  const emulator = new CursorEmulator({ keys: [{ key }] });
+  emulator.script(() => true, script);
+  const server = await emulator.listen();
+  onTestFinished(() => server.close());
+  return { emulator, env: { CURSOR_BASE_URL: server.url } };
+}
+
+describe("the program", () => {
+  it("serves the emulator in one process, and runs an agent on it in another", async () => {
+    const emulator = start(["emulator", "--key", "my-key", "--pace", "0"]);
+    const [, url] = await emulator.says(
+      "stdout",
+      /^export CURSOR_BASE_URL=(\S+)\nexport CURSOR_API_KEY=my-key\n/,
+    );
+    const env = { CURSOR_BASE_URL: url as string, CURSOR_API_KEY: "my-key" };
+    const argv = ["run", "-", "--repo", "your-org/your-repo", "--json"];
+    const run = await start(argv, env, "Add a README, cut the connection").ended;
+    expect(run.code).toBe(0);
+    const lines = toLines(run.stdout);
+    expect(lines.at(-1)).toMatchObject({ type: "outcome", status: "FINISHED", exitCode: 0 });
+    expect(lines.at(-1).text).toContain("Add a README");
+    expect(run.stderr.match(/connection lost/g)).toHaveLength(2);
+    const [failed, refused, taken] = await Promise.all([
+      start(["run", "fail", "-q"], env).ended,
+      start(["me"], { ...env, CURSOR_API_KEY: "another" }).ended,
+      start(["emulator", "--port", new URL(url as string).port]).ended,
+    ]);
+    expect(failed).toMatchObject({ code: 1, stderr: "" });
+    expect(refused).toMatchObject({ code: 4, stdout: "" });
+    expect(taken).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: port \d+ is taken/) });
+    emulator.child.kill("SIGINT");
+    expect(await emulator.ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it("leaves the run on Ctrl-C, and its next command goes on there", async () => {
+    const { emulator, env } = await stage((run) => run.text("one ").hold("rest").text("two").finish());
+    const first = start(["run", "x"], env);
+    await first.says("stdout", /one /);
+    first.child.kill("SIGINT");
+    const { code, signal, stderr } = await first.ended;
+    expect([code, signal]).toEqual([130, null]);
+    const command = /follow it again: cursor-agents (.*)/.exec(stderr)?.[1] as string;
+    emulator.release("rest");
+    expect(await start(command.split(" "), env).ended).toMatchObject({ code: 0, stdout: "two\n" });
+  });
+
+  it("cancels the run on the second Ctrl-C where that was asked for", async () => {
+    const { emulator, env } = await stage((run) => run.text("one").hold("never"));
+    const { child, ended, says } = start(["run", "x", "--cancel-on-interrupt"], env);
+    await says("stdout", /one/);
+    child.kill("SIGINT");
+    await says("stderr", /Ctrl-C again/);
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 2, signal: null });
+    expect(emulator.runs(emulator.agents[0]?.id as string)[0]?.status).toBe("CANCELLED");
+  });
+
+  it("leaves the run on SIGTERM", async () => {
+    const { env } = await stage((run) => run.text("one").hold("never"));
+    const { child, ended, says } = start(["run", "x"], env);
+    await says("stdout", /one/);
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 143, stderr: expect.stringContaining("detached") });
+  });
+
+  it("ends without a word when its reader has gone, as with `| head`", async () => {
+    const { emulator, env } = await stage((run) => run.text("one").hold("rest").text("two").finish());
+    const { child, ended, says } = start(["run", "x", "-q"], env);
+    await says("stdout", /one/);
+    child.stdout?.destroy();
+    emulator.release("rest");
+    expect(await ended).toMatchObject({ code: 141, signal: null, stderr: "" });
+  });
+
+  it("ends while it waits for stdin", async () => {
+    const child = spawn(process.execPath, [bin, "run", "-"], {
+      env: { CURSOR_API_KEY: key },
+    });
+    onTestFinished(() => {
+      child.kill("SIGKILL");
+    });
+    const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve([code, signal])));
+    // Once it reads, what is written is taken.
+    await new Promise<void>((resolve) => child.stdin.write("x".repeat(300_000), () => resolve()));
+    child.kill("SIGINT");
+    expect(await ended).toEqual([130, null]);
+  });
+
+  it("knows its version, where the package has it", async () => {
+    const { stdout } = await start(["--version"]).ended;
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it("tells a wrong command line, and needs no key for that", async () => {
+    const { code, stdout, stderr } = await start(["run", "--rpeo"], { CURSOR_API_KEY: "" }).ended;
+    expect([code, stdout]).toEqual([64, ""]);
+    expect(stderr).toMatch(/^error: unknown option '--rpeo'\n\(Did you mean --repo\?\)/);
+  });
+});
