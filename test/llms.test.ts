@@ -21,6 +21,9 @@ const language = [
   "undefined",
   "Promise",
   "Response",
+  "ReadableStream",
+  "Metadata",
+  "useChat",
   "Retry",
   "After",
   "CURSOR_AGENT_WORKER_ID",
@@ -81,8 +84,27 @@ describe("llms.txt", () => {
     const known = knownNames(api);
     expect(mentioned(guide).length).toBeGreaterThan(300);
     expect([...new Set(mentioned(guide))].filter((name) => !known.has(name))).toEqual([]);
-    const wrong = mentioned(`${guide}\n\`cursor.agents.remove(agentId)\` and \`onConflikt\``);
-    expect(wrong.filter((name) => !known.has(name))).toEqual(["remove", "onConflikt"]);
+    const wrong = mentioned(`${guide}\n\`cursor.agents.erase(agentId)\` and \`onConflikt\``);
+    expect(wrong.filter((name) => !known.has(name))).toEqual(["erase", "onConflikt"]);
+  });
+
+  it("calls methods only where they are", () => {
+    const sections = new Map(
+      [...guide.matchAll(/^On `cursor\.?([\w.]*)`:\n((?:- .+\n?)*)/gm)].map(([, path = "", list = ""]) => [
+        path,
+        list,
+      ]),
+    );
+    const misplaced = (text: string) =>
+      [...text.matchAll(/`(?:cursor\.)?([\w.]+)\.(\w+)(?:\(.*?\))?`/g)].flatMap(
+        ([code, path = "", method]) => {
+          const list = sections.get(path);
+          return list === undefined || list.includes(`- \`${method}(`) ? [] : [code];
+        },
+      );
+    expect([...guide.matchAll(/`(?:runs|agents)\.\w+`/g)].length).toBeGreaterThan(5);
+    expect(misplaced(guide)).toEqual([]);
+    expect(misplaced("`agents.wait` and `cursor.runs.archive(ref)`, but `runs.wait`")).toHaveLength(2);
   });
 
   it("has snippets that compile", { timeout }, () => {

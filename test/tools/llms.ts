@@ -93,12 +93,16 @@ function signatureOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
   return `${symbol.name}(${parameters.join(", ")})${result === "" ? "" : `: ${result}`}`;
 }
 
-/** The first sentence of a comment, up to a semicolon or colon. */
+/** The first sentence of a comment, up to a semicolon or colon, and where that is long up to a comma. */
 function sentenceOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
   const text = commentOf(symbol, checker)
-    .replace(/\{@link ([^}]+)\}/g, "$1")
+    .replace(/\{@link ([^}]+?) *\}/g, "$1")
     .replace(/\s+/g, " ");
-  return `${/^.*?(?=[.:;]( |$))/.exec(text)?.[0] ?? text}.`;
+  // What stands in code is passed over as a whole.
+  const upTo = (end: string) =>
+    new RegExp(`^(?:\`[^\`]*\`|[^\`])*?(?=[${end}](?: |$))`).exec(text)?.[0] ?? text;
+  const sentence = upTo(".:;");
+  return `${sentence.length > 70 ? upTo(".:;,") : sentence}.`;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

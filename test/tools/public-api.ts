@@ -102,7 +102,7 @@ export function publicMembers(symbol: ts.Symbol, checker: ts.TypeChecker): ts.Sy
 function isPublic(member: ts.Symbol): boolean {
   const declaration = member.declarations?.[0];
   // `#private` ones, and symbols (`[Symbol.asyncIterator]`): these are the language's, and so is what they mean.
-  if (!declaration || /^__[@#]/.test(member.name) || member.name === "prototype") return false;
+  if (!declaration || /^(__@|#)/.test(member.name) || member.name === "prototype") return false;
   if (!isWrittenHere(declaration)) return false;
   if (ts.getCombinedModifierFlags(declaration) & (ts.ModifierFlags.Private | ts.ModifierFlags.Protected))
     return false;
