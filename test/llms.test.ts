@@ -103,7 +103,7 @@ describe("llms.txt", () => {
         },
       );
     expect([...guide.matchAll(/`(?:runs|agents)\.\w+`/g)].length).toBeGreaterThan(5);
-    expect(misplaced(guide)).toEqual([]);
+    expect(misplaced(guide.replace(/^On .*$/gm, ""))).toEqual([]);
     expect(misplaced("`agents.wait` and `cursor.runs.archive(ref)`, but `runs.wait`")).toHaveLength(2);
   });
 
