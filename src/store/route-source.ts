@@ -3,6 +3,7 @@ import { ApiError, ArgumentError, describe, StreamError } from "../errors.ts";
 import { checkCallback, checkCount, checkNames, checkTimeout } from "../options.ts";
 import type { ServedFrame } from "../serve/frames.ts";
 import { FrameTooLargeError } from "../sse/frames.ts";
+import type { WebFetch } from "../web.ts";
 import { isHidden, isOffline, onPage, waking } from "./page-events.ts";
 import { RouteConnection } from "./route-connection.ts";
 import type { RunSource } from "./run-source.ts";
@@ -27,7 +28,7 @@ export interface RouteSourceOptions {
   /** The largest message accepted, in bytes. @default 33_554_432 (32 MiB) */
   maxEventBytes?: number | undefined;
   /** Sends the requests. @default the global fetch, looked up at each call */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: WebFetch | undefined;
   /** Where time comes from, for tests. @default the system's clock */
   clock?: Clock | undefined;
   /** Where jitter comes from, for tests: 0 <= x < 1. @default Math.random */
