@@ -1,7 +1,5 @@
 import { type Span, SpanKind, SpanStatusCode, type Tracer } from "@opentelemetry/api";
-import type { CursorOptions } from "cursor-cloud-agents";
-
-type Middleware = NonNullable<CursorOptions["middleware"]>[number];
+import type { Middleware } from "cursor-cloud-agents";
 
 /**
  * A span for each request, retries among them, named as OpenTelemetry's conventions for HTTP clients ask.
