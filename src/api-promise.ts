@@ -1,5 +1,6 @@
 /** An answer with what came around it. */
 export interface WithResponse<T> {
+  /** The parsed answer. */
   data: T;
   /** The HTTP answer; its body is already read. */
   response: Response;

@@ -3,8 +3,11 @@
  * Times are milliseconds since the Unix epoch.
  */
 export interface Clock {
+  /** The time: milliseconds since the Unix epoch. */
   now(): number;
+  /** Calls back once after `ms` milliseconds; returns a handle. */
   setTimeout(callback: () => void, ms: number): unknown;
+  /** Calls a timer off, by its handle. */
   clearTimeout(handle: unknown): void;
 }
 

@@ -28,15 +28,25 @@ const shortestKey = 16;
  * for await (const text of cursor.runs.stream(run).text()) process.stdout.write(text);
  */
 export class Cursor {
+  /** Agents: create, look at, archive, delete. */
   readonly agents: Agents;
+  /** Runs: follow up, stream, wait for, cancel. */
   readonly runs: Runs;
+  /** Files that agents left: list, download. */
   readonly artifacts: Artifacts;
+  /** Tokens used. */
   readonly usage: UsageResource;
+  /** Models to choose from. */
   readonly models: Models;
+  /** Repositories that agents can work on. */
   readonly repositories: Repositories;
+  /** Tokens for workers that run as a team member. */
   readonly workerTokens: WorkerTokens;
+  /** Workers of your own: pools, their queue, claims. */
   readonly fleet: Fleet;
+  /** Named cloud environments and their builds (newer). */
   readonly environments: Environments;
+  /** Stored secrets (newer). */
   readonly secrets: Secrets;
   readonly #transport: Transport;
 

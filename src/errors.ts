@@ -20,7 +20,9 @@ export type CursorErrorKind = "error" | "api" | "connection" | "timeout" | "stre
  * Tell errors apart by `kind` (or the guards below), then by `code`, then by `status`.
  */
 export class CursorError extends Error {
+  /** The name of its class. */
   override readonly name: string = "CursorError";
+  /** Tells the classes apart; it is the same in every copy of this package. */
   readonly kind: CursorErrorKind = "error";
   /** The agent the failed call was about, or the one it may have created. */
   declare agentId?: string;
@@ -74,7 +76,9 @@ export type ClientErrorCode = "invalid_response" | "redirect_refused" | "artifac
 export class ApiError extends CursorError {
   override readonly name: string = "ApiError";
   override readonly kind = "api";
+  /** HTTP status of the answer. */
   readonly status: number;
+  /** HTTP method of the request. */
   readonly method: string;
   /** The path without its query. */
   readonly path: string;
@@ -86,6 +90,7 @@ export class ApiError extends CursorError {
   declare readonly retryAfterMs?: number;
   /** Where a person can fix the cause (`integration_not_connected`). */
   declare readonly helpUrl?: string;
+  /** Which integration is missing (`integration_not_connected`). */
   declare readonly provider?: string;
   /** The answer's raw body, cut at 4 KB, with our own key replaced; absent where it is a piece of a good answer. */
   declare readonly body?: string;
@@ -112,7 +117,9 @@ export class ApiError extends CursorError {
 export class ConnectionError extends CursorError {
   override readonly name: string = "ConnectionError";
   override readonly kind = "connection";
+  /** HTTP method of the request. */
   readonly method: string;
+  /** The path without its query. */
   readonly path: string;
 
   constructor(message: string, init: CursorErrorOptions & { method: string; path: string }) {
@@ -130,6 +137,7 @@ export class ConnectionError extends CursorError {
 export class TimeoutError extends CursorError {
   override readonly name: string = "TimeoutError";
   override readonly kind = "timeout";
+  /** What took too long: the answer's headers, its body, or the whole job. */
   readonly phase: "connect" | "body" | "deadline";
 
   constructor(message: string, init: CursorErrorOptions & { phase: "connect" | "body" | "deadline" }) {
@@ -156,6 +164,7 @@ export type StreamErrorReason = "disconnected" | "invalid_position" | "event_too
 export class StreamError extends CursorError {
   override readonly name: string = "StreamError";
   override readonly kind = "stream";
+  /** Why there is no outcome. */
   readonly reason: StreamErrorReason;
   /** The id of the last event delivered: pass it as `from` to go on. */
   declare readonly lastEventId?: string;

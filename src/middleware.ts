@@ -13,6 +13,7 @@ export interface MiddlewareCall {
   };
   /** The same in all hooks of one attempt. */
   readonly id: string;
+  /** Where the API is. */
   readonly options: { readonly baseUrl: string };
 }
 

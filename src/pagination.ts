@@ -3,6 +3,7 @@ import { ApiError } from "./errors.ts";
 
 /** One page of a list; the page's own further fields (`totalCount`, `streamCursor`, …) are on it too. */
 export interface Page<T> {
+  /** What is on the page; an empty one need not be the last. */
   items: T[];
   /** The position of the next page; absent on the last one. Opaque. */
   nextCursor?: string;

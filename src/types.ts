@@ -6,7 +6,9 @@ type Of<Name extends keyof Schemas> = Schemas[Name];
 
 /** Names a run. Every {@link Run} is one. */
 export interface RunRef {
+  /** The agent's id. */
   agentId: string;
+  /** The run's id. */
   id: string;
 }
 
@@ -139,7 +141,9 @@ interface ImageCommon {
 
 /** What the agent is asked: text, and at most five images. */
 export interface Prompt {
+  /** What to do, in words. */
   text: string;
+  /** At most five. */
   images?: PromptImage[];
 }
 

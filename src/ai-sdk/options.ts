@@ -7,6 +7,7 @@ import type { UIMessageFailure } from "./message-translator.ts";
  * are by default: `interaction_update` events are passed over.
  */
 export interface RunEventSource extends AsyncIterable<RunEvent> {
+  /** The run whose events they are. */
   readonly ref: RunRef;
 }
 

@@ -5,7 +5,9 @@ import type { GitInfo, RunStatus } from "../index.ts";
  * and is replaced in place as the run goes on.
  */
 export interface RunData {
+  /** The agent's id. */
   agentId: string;
+  /** The run's id. */
   runId: string;
   /** Absent while the run is being created. A status of an end is the run's outcome. */
   status?: RunStatus;

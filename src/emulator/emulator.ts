@@ -27,9 +27,11 @@ import { toAgent, toRun } from "./views.ts";
 
 /** One operation the emulator knows, as in openapi.yaml. */
 export interface EmulatorRoute {
+  /** HTTP method, in capitals. */
   readonly method: string;
   /** Template, e.g. `/v1/agents/{id}/runs`. */
   readonly path: string;
+  /** Its name in openapi.yaml, which faults take. */
   readonly operationId: string;
 }
 

@@ -26,6 +26,7 @@ export type {
   EmulatorMember,
   EmulatorOptions,
   EmulatorRateLimit,
+  EmulatorSecretsOptions,
 } from "./options.ts";
 export type { ExchangeRecord, RecordedRequest } from "./recorder.ts";
 export type { RateLimitForm } from "./refusal.ts";

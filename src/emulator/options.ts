@@ -8,7 +8,7 @@ import type { ApiKeyInfo, Model } from "./types.ts";
 export interface EmulatorKey {
   /** As it is sent, without `Bearer` or `:`. */
   key: string;
-  /** Sub-tokens need a service account; {@link ApiKeyInfo} of user keys names the user. @default "user" */
+  /** Sub-tokens need a service account; `ApiKeyInfo` of user keys names the user. @default "user" */
   kind?: "user" | "service-account";
   /** `free` keys get 403 `plan_required` everywhere. @default "paid" */
   plan?: "paid" | "free";
@@ -38,7 +38,9 @@ export interface EmulatorRateLimit {
 
 /** Someone a sub-token can be made for. */
 export interface EmulatorMember {
+  /** The member's numeric id. */
   userId: number;
+  /** The member's e-mail address. */
   email: string;
 }
 
@@ -114,7 +116,9 @@ export interface EmulatorOptions {
   pools?: readonly string[];
   /** @default developer@example.com (42) and alice@company.com (43) */
   members?: readonly EmulatorMember[];
+  /** Behaviour of the workers' endpoints. */
   fleet?: EmulatorFleetOptions;
+  /** Behaviour of the secrets' endpoints. */
   secrets?: EmulatorSecretsOptions;
   /** Pages of environments and of secrets are half as long as was asked for, which they may be. @default false */
   shortPages?: boolean;

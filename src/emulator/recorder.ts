@@ -2,14 +2,17 @@ import { type HeaderEntries, headerOf, type IncomingRequest } from "./exchange.t
 
 /** One request the emulator has received. */
 export interface RecordedRequest {
+  /** HTTP method, in capitals. */
   readonly method: string;
   /** Path and query exactly as sent. */
   readonly path: string;
+  /** The whole URL. */
   readonly url: string;
   /** Lower-case names; repeated headers are joined by `, `. */
   readonly headers: Readonly<Record<string, string>>;
   /** Each header line as it came: over HTTP with the sender's own case and order. */
   readonly headerEntries: readonly (readonly [name: string, value: string])[];
+  /** The body as text; empty where there was none. */
   readonly bodyText: string;
   /** The parsed body, if it is JSON. */
   readonly json?: unknown;
@@ -23,7 +26,9 @@ export interface RecordedRequest {
 
 /** One request and its response, for checks against a contract. */
 export interface ExchangeRecord {
+  /** Operation of the contract; absent for unknown paths. */
   operationId?: string;
+  /** What was asked; header names are lower-case. */
   request: { method: string; url: string; headers: Record<string, string>; bodyText: string };
   /** For streams the text sent until the end. */
   response: { status: number; headers: Record<string, string>; bodyText: string };

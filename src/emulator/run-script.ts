@@ -60,12 +60,17 @@ export type ScriptStep =
 
 /** What a script is written for. */
 export interface RunScriptContext {
+  /** The prompt's text. */
   readonly prompt: string;
+  /** The agent's id. */
   readonly agentId: string;
+  /** The run's id. */
   readonly runId: string;
   /** URL of the agent's first repository. */
   readonly repoUrl?: string;
+  /** Whether the agent opens a pull request when a run ends. */
   readonly autoCreatePR: boolean;
+  /** The conversation's mode. */
   readonly mode: AgentMode;
 }
 

@@ -19,6 +19,7 @@ export interface StartRefusal {
 
 /** How requests are claimed and started. */
 export interface RequestControllerOptions {
+  /** Which requests to serve. @default all that the key can see */
   filters?: PendingRequestFilters | undefined;
   /** How many requests are in hand at once, from their claim until `start` settles; 1 or more. */
   concurrency: number;

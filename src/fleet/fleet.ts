@@ -9,9 +9,13 @@ import { Workers } from "./workers.ts";
 
 /** Self-hosted workers, their pools, and the requests that wait for them. Needs a service-account key. */
 export class Fleet {
+  /** Workers that are connected. */
   readonly workers: Workers;
+  /** Named groups of workers. */
   readonly pools: Pools;
+  /** Requests that wait for a worker. */
   readonly requests: PendingRequests;
+  /** Reservations of requests for workers. */
   readonly claims: Claims;
   readonly #transport: Transport;
 

@@ -8,6 +8,7 @@ import type { DeregisterPoolParams, Pool, RegisterPoolParams } from "../types.ts
 
 /** Filters of {@link Pools.list}. */
 export interface ListPoolsQuery {
+  /** Whose pools. @default "all" */
   scope?: "all" | "team_pool" | "personal" | (string & {}) | undefined;
   /** Also those marked stale after long inactivity. @default false */
   includeStale?: boolean | undefined;

@@ -62,13 +62,8 @@ export async function claimLeftOver(
   stem: string,
   source: Source,
 ): Promise<{ bytes: FileHandle; record: PartialRecord } | undefined> {
-  const prefix = `${temporaryPrefix}${shortHash(name, 16)}-`;
-  const names = (await readdir(folder.at()).catch(() => [])).filter((candidate) =>
-    candidate.startsWith(prefix),
-  );
-  const stems = new Set(names.map((candidate) => candidate.replace(/\.(bytes|json)$/, "")));
   let claimed: { bytes: FileHandle; record: PartialRecord } | undefined;
-  for (const old of stems) {
+  for (const old of await stemsOf(folder, name)) {
     if (old === stem || !(await isAbandoned(folder, old))) continue;
     if (claimed) {
       await remove(folder, old);
@@ -83,6 +78,21 @@ export async function claimLeftOver(
     if (isWinner) claimed = await reopen(folder, `${stem}.bytes`, record, source);
   }
   return claimed;
+}
+
+/** Removes the temporary files of dead processes, where nothing in them is of use. */
+export async function removeLeftOvers(folder: Folder, name: string): Promise<void> {
+  for (const old of await stemsOf(folder, name)) {
+    if (await isAbandoned(folder, old)) await remove(folder, old);
+  }
+}
+
+/** The temporary files that are for a target, whoever writes them. */
+async function stemsOf(folder: Folder, name: string): Promise<Set<string>> {
+  const prefix = `${temporaryPrefix}${shortHash(name, 16)}-`;
+  const names = await readdir(folder.at()).catch(() => []);
+  const own = names.filter((candidate) => candidate.startsWith(prefix));
+  return new Set(own.map((candidate) => candidate.replace(/\.(bytes|json)$/, "")));
 }
 
 /** Opens a claimed file, if it is what we would have made and holds what is wanted; otherwise removes it. */

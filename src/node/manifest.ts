@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { defaultManifest, foldName } from "./artifact-names.ts";
 import { Folder } from "./folder.ts";
-import { readSmall } from "./left-overs.ts";
+import { readSmall, removeLeftOvers } from "./left-overs.ts";
 import { writeWhole } from "./partial-file.ts";
 
 /** What was saved, and as which version. */
@@ -45,6 +45,7 @@ export class Manifest {
     const manifest = new Manifest(await Folder.open(dirname(target)), basename(target));
     try {
       await manifest.#folder.target(manifest.#name, "manifest");
+      await removeLeftOvers(manifest.#folder, manifest.#name);
       await manifest.#read();
     } catch (error) {
       await manifest.close();

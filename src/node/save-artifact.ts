@@ -22,6 +22,7 @@ export interface SavedArtifact {
   file: string;
   /** Bytes on the disk. */
   sizeBytes: number;
+  /** Its media type, where the storage names one. */
   contentType?: string;
   /** How many of them an earlier, broken call had left. */
   resumedFrom?: number;

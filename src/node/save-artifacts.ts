@@ -23,10 +23,13 @@ export interface SaveArtifactsOptions extends Omit<DownloadOptions, "onProgress"
 
 /** How far a save is. */
 export interface SaveProgress {
+  /** The artifact's path, as the server has it. */
   path: string;
+  /** `saving` after each piece; the others once, at the file's end. */
   state: "saving" | "saved" | "skipped" | "refused" | "failed";
   /** Bytes of this file. */
   loaded: number;
+  /** Length of this file in bytes, where it is known. */
   total?: number;
   /** Files that are done with, in whichever way, of all. */
   files: { done: number; total: number };
@@ -34,15 +37,21 @@ export interface SaveProgress {
 
 /** A file that was not downloaded, because it is here. */
 export interface SkippedArtifact {
+  /** The artifact's path, as the server has it. */
   path: string;
+  /** Where it is: absolute. */
   file: string;
+  /** Bytes on the disk. */
   sizeBytes: number;
 }
 
 /** A file that was not saved, because its name or what is in its place is not safe. */
 export interface RefusedArtifact {
+  /** The artifact's path, as the server has it. */
   path: string;
+  /** What is not safe. */
   reason: RefusalReason;
+  /** The same for people. */
   message: string;
 }
 
@@ -58,17 +67,25 @@ export interface RefusedArtifact {
  */
 export type FailureReason = "api" | "changed" | "too-large" | "connection" | "timeout" | "disk" | "other";
 
+/** A file that could not be saved, this time. */
 export interface FailedArtifact {
+  /** The artifact's path, as the server has it. */
   path: string;
+  /** What to branch on. */
   reason: FailureReason;
+  /** What was thrown. */
   error: unknown;
 }
 
 /** What became of each file, in the order of the list. */
 export interface SaveReport {
+  /** Whole, and on the disk since this call. */
   saved: SavedArtifact[];
+  /** Here already, unchanged. */
   skipped: SkippedArtifact[];
+  /** Not safe to write. */
   refused: RefusedArtifact[];
+  /** To be tried again. */
   failed: FailedArtifact[];
   /** Where the manifest is; absent when it is switched off. `error`: it could not be written. */
   manifest?: { file: string; error?: unknown };

@@ -33,7 +33,9 @@ export interface CreateAgentOptions extends RequestOptions {
 
 /** A new agent with its first run. */
 export interface CreatedAgent {
+  /** The agent. */
   agent: Agent;
+  /** Its first run; of an adopted agent, its latest. */
   run: Run;
   /** It existed before, and `onConflict: "adopt"` gave it back with its latest run. */
   adopted?: true;
@@ -41,6 +43,7 @@ export interface CreatedAgent {
 
 /** An answer that only repeats the agent's id. */
 export interface AgentId {
+  /** The agent's id. */
   id: string;
 }
 

@@ -42,7 +42,9 @@ export interface ArtifactPosition {
   offset: number;
   /** As {@link ArtifactDownload} gave them. */
   etag?: string | undefined;
+  /** As {@link ArtifactDownload} gave it. */
   lastModified?: string | undefined;
+  /** The whole file's length in bytes. */
   sizeBytes?: number | undefined;
 }
 
@@ -52,11 +54,13 @@ export interface ArtifactDownload extends AsyncDisposable {
   readonly path: string;
   /** Bytes, where the storage says so. */
   readonly sizeBytes?: number;
+  /** Media type, where the storage names one. */
   readonly contentType?: string;
   /** Position of the first byte of `body`: 0, unless `resumeFrom` was asked for and could be granted. */
   readonly offset: number;
   /** What identifies this version of the file, where the storage says so and the bytes are sent as they are stored. */
   readonly etag?: string;
+  /** When the storage got it, where it says so. */
   readonly lastModified?: string;
   /** The bytes, as they are pulled; ends only when all are here, and errors otherwise. */
   readonly body: ReadableStream<Uint8Array>;

@@ -34,6 +34,7 @@ export interface ListEnvironmentBuildsQuery {
  * documentation has these calls.
  */
 export class Environments {
+  /** Builds of environments. */
   readonly builds: EnvironmentBuilds;
   readonly #transport: Transport;
 

@@ -15,9 +15,11 @@ export interface PromptOptions extends RequestOptions {
 
 /** The outcome of a prompt, with the agent to go on with. */
 export interface PromptResult {
+  /** The agent that was made. */
   agent: Agent;
   /** The run as it was created; `result` says how it came out. */
   run: Run;
+  /** How the run came out. */
   result: RunResult;
 }
 

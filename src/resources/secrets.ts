@@ -8,8 +8,11 @@ import { checkParams, deletion, toQuery } from "./params.ts";
 
 /** Filters and page of {@link Secrets.list}. */
 export interface ListSecretsQuery {
+  /** Only the secrets of this kind of holder. */
   scope?: SecretScope | undefined;
+  /** Only those of this environment. */
   environmentId?: string | undefined;
+  /** Only those with this name. */
   name?: string | undefined;
   /** Only secrets that apply to this repository. */
   repo?: string | undefined;
@@ -31,7 +34,9 @@ export interface SecretVersionOptions extends RequestOptions {
  * personal ones, those before the team's.
  */
 export class Secrets {
+  /** The team's. */
   readonly team: TeamSecrets;
+  /** Those of one environment. */
   readonly environment: EnvironmentSecrets;
   readonly #transport: Transport;
 

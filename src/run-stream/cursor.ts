@@ -8,7 +8,9 @@ import { RecentIds } from "./recent-ids.ts";
  * All but the two ids of the run is this library's own business and may grow.
  */
 export interface RunCheckpoint {
+  /** The agent's id. */
   agentId: string;
+  /** The run's id. */
   runId: string;
   /** The id of the last event received. */
   lastEventId?: string;

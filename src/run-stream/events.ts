@@ -14,6 +14,7 @@ import type {
 
 /** The payload of each event of a run stream, as Stream A Run documents it. */
 export interface RunEventData {
+  /** A change of status; no outcome. */
   status: StatusEventData;
   /** A piece of the reply: append it. */
   assistant: AssistantEventData;
@@ -23,11 +24,13 @@ export interface RunEventData {
   tool_call: ToolCallEventData;
   /** The richer twin of the three above, in the shape of Cursor's own SDK. */
   interaction_update: InteractionUpdate;
+  /** A sign of life, every 15 seconds. */
   heartbeat: HeartbeatEventData;
   /** The outcome; nothing but `done` follows. */
   result: ResultEventData;
   /** Something is wrong with the stream, not with the run. */
   error: ErrorEventData;
+  /** The end of the stream. */
   done: DoneEventData;
 }
 
@@ -48,17 +51,23 @@ export type KnownRunEvent<Type extends RunEventType = RunEventType> = {
 
 /** An event this version doesn't know. */
 export interface UnknownRunEvent {
+  /** Always `unknown`; `name` says what it is. */
   type: "unknown";
   /** The event's name on the wire. */
   name: string;
+  /** Opaque; absent where the wire had none. */
   id?: string;
+  /** The parsed payload, untouched. */
   data: unknown;
 }
 
 /** An event whose payload is not what its name promises; the stream goes on. */
 export interface InvalidRunEvent {
+  /** Always `invalid`; `name` says what it should be. */
   type: "invalid";
+  /** The event's name on the wire. */
   name: string;
+  /** Opaque; absent where the wire had none. */
   id?: string;
   /** The payload as it came, cut at 4 KB. */
   raw: string;

@@ -9,7 +9,9 @@ import { checkStreamOptions, type ReaderOptions, type RunStreamOptions } from ".
 
 /** How a run came out. */
 export interface RunResult {
+  /** The agent's id. */
   agentId: string;
+  /** The run's id. */
   runId: string;
   /** Only FINISHED is success. */
   status: RunStatus;
@@ -17,6 +19,7 @@ export interface RunResult {
   text?: string;
   /** The reply's pieces as this stream received them: none of what lies before `from`. */
   streamedText: string;
+  /** How long the run took, in milliseconds. */
   durationMs?: number;
   /** The agent's branches and pull requests, those of earlier runs included. */
   git?: GitInfo;
@@ -33,6 +36,7 @@ export interface RunResult {
  * @throws ApiError where the server refuses (401, 403, 404, …), {@link StreamError} where it can't be read on
  */
 export interface RunStream extends AsyncIterable<RunEvent>, AsyncDisposable {
+  /** The run that is read. */
   readonly ref: RunRef;
   /** The id of the last event received, by the reader that began last. */
   readonly lastEventId: string | undefined;

@@ -2,10 +2,13 @@ import type { RunEvent, RunEventData } from "./events.ts";
 
 /** One tool call, in its latest state. */
 export interface TranscriptTool {
+  /** The same over all states of one call. */
   callId: string;
   /** The tool's name; an open set. Interaction updates name tools otherwise than `tool_call` events (`shell`, `read`, …). */
   name: string;
+  /** As of the latest state. */
   status: RunEventData["tool_call"]["status"];
+  /** The call's arguments, as far as they are known. */
   args?: unknown;
   /** Wrapped by the server: `{ success: … }` or `{ error: … }`. */
   result?: unknown;
@@ -17,6 +20,7 @@ export interface TranscriptTool {
 export interface Transcript {
   /** The reply, as streamed. */
   readonly text: string;
+  /** The thinking, as streamed. */
   readonly thinking: string;
   /** In the order of their first appearance, one per `callId`. */
   readonly tools: readonly TranscriptTool[];

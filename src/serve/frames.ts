@@ -14,19 +14,24 @@ export type ServedFrame = RunEvent | ResetFrame | FailureFrame | EndFrame;
  * Its message has an empty id, which makes an EventSource forget its position, too.
  */
 export interface ResetFrame {
+  /** Always `reset`. */
   type: "reset";
 }
 
 /** The response ends here, without the run's outcome. A page may connect again from its position, unless `final`. */
 export interface FailureFrame {
+  /** Always `failure`. */
   type: "failure";
   /** `end:<runId>` where it is final: a request from there gets 204, which stops an EventSource. */
   id?: string;
+  /** What may be told; `final`: another try would fail, too. */
   data: { message: string; code?: string; final: boolean };
 }
 
 /** The last frame of a run, behind which nothing follows. Its id is `end:<runId>`: a request from there gets 204. */
 export interface EndFrame {
+  /** Always `end`. */
   type: "end";
+  /** `end:<runId>`. */
   id: string;
 }

@@ -2,6 +2,7 @@ import { ArgumentError, type Cursor, type RunRef } from "../index.ts";
 
 /** Names an agent, and the run of it that a request is about, where it is about one. */
 export interface AgentRef {
+  /** The agent's id. */
   agentId: string;
   /** The run's id. */
   id?: string;

@@ -15,22 +15,29 @@ export type RunConnection = "connecting" | "open" | "reconnecting" | "closed";
 
 /** A piece of the reply, from where another kind of part ended to where the next one begins. */
 export interface RunTextPart {
+  /** Always `text`. */
   readonly type: "text";
   /** Unique among the parts, and the same after a reload: a key for lists. */
   readonly id: string;
+  /** As far as it has come. */
   readonly text: string;
 }
 
 /** A piece of the agent's thinking. */
 export interface RunReasoningPart {
+  /** Always `reasoning`. */
   readonly type: "reasoning";
+  /** Unique among the parts, and the same after a reload: a key for lists. */
   readonly id: string;
+  /** As far as it has come. */
   readonly text: string;
 }
 
 /** One tool call, in its latest state, at the place where it first appeared. */
 export interface RunToolPart extends Readonly<TranscriptTool> {
+  /** Always `tool`. */
   readonly type: "tool";
+  /** Unique among the parts, and the same after a reload: a key for lists. */
   readonly id: string;
 }
 
@@ -39,8 +46,11 @@ export type RunPart = RunTextPart | RunReasoningPart | RunToolPart;
 
 /** A run as a page shows it. Immutable: a change makes a new one, which shares with the old what did not change. */
 export interface RunSnapshot {
+  /** What the page is doing. */
   readonly status: RunStoreStatus;
+  /** How the store stands with its source. */
   readonly connection: RunConnection;
+  /** The run's id, once it is known. */
   readonly runId: string | undefined;
   /** The whole reply so far: the text parts, joined. */
   readonly text: string;

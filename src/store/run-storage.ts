@@ -1,7 +1,10 @@
 /** Keeps texts by key. It may fail, or lose what it was given: the run is then read from its beginning. */
 export interface RunStorage {
+  /** What was set last; null or undefined where there is nothing. */
   get(key: string): string | null | undefined;
+  /** Keeps a text, in place of an earlier one. */
   set(key: string, value: string): void;
+  /** Forgets a text; no harm if there is none. */
   remove(key: string): void;
 }
 

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CursorEmulator } from "cursor-cloud-agents/emulator";
@@ -88,5 +90,19 @@ describe("a process that is killed in the middle", () => {
     expect(report.skipped.map((file) => file.path)).toEqual(["artifacts/a"]);
     expect(report.saved.map((file) => file.path)).toEqual([path]);
     expect(tree(folder)).toEqual([".cursor-artifacts.json", "a", "film.mp4"]);
+  });
+
+  it("in the middle of its notes has left a file that the next one removes", async () => {
+    const hash = (text: string, length: number) =>
+      createHash("sha256").update(text).digest("hex").slice(0, length);
+    const { cursor, agentId, folder } = await servedStage({ "artifacts/a": "A" }, new CursorEmulator());
+    const stem = `.cursor-part-${hash(".cursor-artifacts.json", 16)}-${hash(hostname(), 8)}`;
+    const [dead, alive] = [
+      `${stem}-${2 ** 22 + 1}-0-0123456789ab.json`,
+      `${stem}-${process.ppid}-0-0123456789ab.json`,
+    ];
+    for (const name of [dead, alive]) writeFileSync(join(folder, name), "{");
+    await saveArtifacts(cursor, agentId, folder);
+    expect(tree(folder)).toEqual([".cursor-artifacts.json", alive, "a"]);
   });
 });

@@ -4,7 +4,9 @@ import { toSecret, toSecretOwner } from "./secret-views.ts";
 
 /** A secret for {@link SecretControls.add}. */
 export interface AddSecretInit {
+  /** Its name: the environment variable. */
   name: string;
+  /** What requests never get to see. */
   value: string;
   /** @default "runtime_secret" */
   type?: SecretKind;
@@ -14,6 +16,7 @@ export interface AddSecretInit {
   environmentId?: string;
   /** The user who holds it. Without this and without an environment, the team does. */
   userId?: number;
+  /** E-mail address of that user. */
   userEmail?: string;
   /** The team, as in the keys of the emulator. @default the one of keys without an owner */
   team?: string;
@@ -21,11 +24,17 @@ export interface AddSecretInit {
 
 /** A secret with its value. */
 export interface StoredSecret {
+  /** As on the wire: `secv_…`. */
   readonly id: string;
+  /** Its name: the environment variable. */
   readonly name: string;
+  /** How it is used. */
   readonly type: SecretKind;
+  /** URLs of the repositories it is for; empty: all. */
   readonly repos: readonly string[];
+  /** What requests never get to see. */
   readonly value: string;
+  /** Who holds it: the team, a user or an environment. */
   readonly owner: { readonly type: string; readonly environmentId?: string };
 }
 

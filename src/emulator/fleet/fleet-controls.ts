@@ -30,6 +30,7 @@ export interface AddRequestInit {
 
 /** A worker for {@link FleetControls.connectWorker}. */
 export interface ConnectWorkerInit {
+  /** The worker's id; a claim for it is taken up. */
   workerId: string;
   /** A worker without one is personal. @default the pool of the request that is claimed for it */
   pool?: string;
@@ -39,11 +40,13 @@ export interface ConnectWorkerInit {
   name?: string;
   /** @default 0 for pool workers, 42 for personal ones */
   userId?: number;
+  /** The team, as in the keys of the emulator. @default the one of keys without an owner */
   owner?: string;
 }
 
 /** A pool for {@link FleetControls.addPool}. */
 export interface AddPoolInit {
+  /** The pool's name. */
   poolName: string;
   /** @default "team" */
   scope?: "user" | "team";
@@ -51,11 +54,13 @@ export interface AddPoolInit {
   repo?: string;
   /** @default 0 */
   offlineReconnectTimeoutSeconds?: number;
+  /** The team, as in the keys of the emulator. @default the one of keys without an owner */
   owner?: string;
 }
 
 /** A request as it truly is, listed or not. */
 export interface FleetRequest extends PendingRequest {
+  /** Where it stands, from pending to over. */
   readonly state: FleetRequestState;
   /** What Fail A Claim said. */
   readonly failure?: string;
