@@ -75,8 +75,8 @@ function unknownOutcome(error: CursorError, context: Context): string[] {
 
 function adviceFor(error: CursorError, context: Context): string[] {
   if (isApiError(error)) {
-    const advice = byCode[error.code ?? ""] ?? byStatus[error.status] ?? (() => []);
-    return advice(error, context);
+    const advice = adviceByCode.get(error.code ?? "") ?? byStatus[error.status];
+    return advice?.(error, context) ?? [];
   }
   if (error.kind === "connection" || (isTimeoutError(error) && error.phase !== "deadline")) {
     return [
@@ -157,6 +157,9 @@ const byCode: Record<string, Advice | undefined> = {
   invalid_response: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy before it?`],
   redirect_refused: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy before it?`],
 };
+
+/** A map, since a code is the server's word: it may be `constructor`. */
+const adviceByCode = new Map(Object.entries(byCode));
 
 const byStatus: Record<number, Advice | undefined> = {
   401: refusedKey,
