@@ -55,7 +55,7 @@ export interface UnknownRunEvent {
   data: unknown;
 }
 
-/** An event whose payload is not what its name promises; the stream goes on. */
+/** An event whose payload is not what its name promises, or nests deeper than 500 levels; the stream goes on. */
 export interface InvalidRunEvent {
   type: "invalid";
   name: string;
@@ -71,6 +71,8 @@ export type RunEvent = KnownRunEvent | UnknownRunEvent | InvalidRunEvent;
 export type RunStreamInclude = "simplified" | "interaction" | "all";
 
 const rawLimit = 4096;
+/** What nests deeper can be parsed, but neither be written as JSON again nor be copied: the stack overflows. */
+const deepest = 500;
 
 /** What a payload must have so that its type tells the truth; more is the server's business. */
 const shapes: { [Name in RunEventType]: (data: Record<string, unknown>) => boolean } = {
@@ -132,8 +134,17 @@ function parse(text: string, name: string): unknown {
   // Frames that carry nothing by definition may carry nothing at all.
   if (text === "" && (name === "heartbeat" || name === "done")) return {};
   try {
-    return JSON.parse(text);
+    const data: unknown = JSON.parse(text);
+    // Each level takes two characters at least.
+    return text.length >= 2 * deepest && isDeeper(data, deepest) ? unparsable : data;
   } catch {
     return unparsable;
   }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const part of Object.values(value)) if (isDeeper(part, levels - 1)) return true;
+  return false;
 }
