@@ -38,6 +38,7 @@ export class Context {
   #cursor: Promise<Cursor> | undefined;
   #key: string | undefined;
   #keyFile: Promise<string> | undefined;
+  #told: { error: unknown; exitCode: number } | undefined;
 
   constructor(io: CommandLineIo) {
     this.io = io;
@@ -142,13 +143,15 @@ export class Context {
     else print(this.terminal);
   }
 
-  /** Tells of an error in one line, with what to do about it. Returns the exit code. */
+  /** Tells of an error in one line, with what to do about it; of the same one once. Returns the exit code. */
   fail(error: unknown, followed?: Followed): number {
     if (error instanceof BrokenPipe) return exitCodes.brokenPipe;
     if (error instanceof Interruption) {
       return error.signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
     }
+    if (this.#told?.error === error) return this.#told.exitCode;
     const { message, hints, exitCode, fields } = explainError(error, this, followed);
+    this.#told = { error, exitCode };
     const clean = (text: string) => redactKey(text, this.#key);
     if (this.globals.json && !(error instanceof UsageError)) {
       const safe = Object.fromEntries(
