@@ -89,8 +89,11 @@ export async function toPrompt(
 const noInput: AsyncIterable<string> = (async function* () {})();
 
 /** The MCP servers of a file. */
-export async function toMcpServers(path: string | undefined): Promise<McpServer[] | undefined> {
-  return path === undefined ? undefined : ((await readList("--mcp-file", path)) as McpServer[]);
+export async function toMcpServers(
+  context: Context,
+  path: string | undefined,
+): Promise<McpServer[] | undefined> {
+  return path === undefined ? undefined : ((await readList(context, "--mcp-file", path)) as McpServer[]);
 }
 
 /** What a new agent is made of, without its prompt. */
@@ -107,7 +110,7 @@ export async function toAgentParams(
   const envVars = await toEnvVars(context, flags);
   const { subagentsFile } = flags;
   const subagents =
-    subagentsFile === undefined ? undefined : await readList("--subagents-file", subagentsFile);
+    subagentsFile === undefined ? undefined : await readList(context, "--subagents-file", subagentsFile);
   const params = {
     name: flags.name,
     agentId: flags.agentId,
@@ -115,7 +118,7 @@ export async function toAgentParams(
     autoCreatePR: flags.autoCreatePr,
     skipReviewerRequest: flags.skipReviewerRequest,
     workOnCurrentBranch: flags.workOnCurrentBranch,
-    mcpServers: await toMcpServers(flags.mcpFile),
+    mcpServers: await toMcpServers(context, flags.mcpFile),
     customSubagents: subagents as CustomSubagent[] | undefined,
     envVars,
     repos:
@@ -158,12 +161,12 @@ function toModelParam(text: string): { id: string; value: string } {
 }
 
 async function toEnvVars(
-  { io }: Context,
+  { io, signal }: Context,
   { envVar = [], envFile }: AgentFlags,
 ): Promise<Record<string, string> | undefined> {
   if (envVar.length === 0 && envFile === undefined) return undefined;
   const values: Record<string, string> = {};
-  const lines = envFile === undefined ? [] : (await readTextFile(envFile)).split(/\r?\n/);
+  const lines = envFile === undefined ? [] : (await readTextFile(envFile, signal)).split(/\r?\n/);
   lines.forEach((line, index) => {
     if (/^\s*(#|$)/.test(line)) return;
     const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
@@ -185,8 +188,8 @@ async function toEnvVars(
   return values;
 }
 
-async function readList(flag: string, path: string): Promise<unknown[]> {
-  const list = await readJsonFile(path);
+async function readList({ signal }: Context, flag: string, path: string): Promise<unknown[]> {
+  const list = await readJsonFile(path, signal);
   if (!Array.isArray(list)) throw new UsageError(`${flag}: ${path} is no JSON list`);
   return list;
 }

@@ -107,7 +107,8 @@ export class Context {
   async #readKey(): Promise<string> {
     const { apiKeyFile } = this.globals;
     if (apiKeyFile !== undefined) {
-      this.#keyFile ??= apiKeyFile === "-" ? readInput(this.io.stdin, this.signal) : readTextFile(apiKeyFile);
+      this.#keyFile ??=
+        apiKeyFile === "-" ? readInput(this.io.stdin, this.signal) : readTextFile(apiKeyFile, this.signal);
       this.#key = await this.#keyFile;
     }
     if (this.#key === undefined || this.#key.trim() === "") {
@@ -149,7 +150,7 @@ export class Context {
     if (error instanceof Interruption) {
       return error.signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
     }
-    if (this.#told?.error === error) return this.#told.exitCode;
+    if (this.#told && this.#told.error === error) return this.#told.exitCode;
     const { message, hints, exitCode, fields } = explainError(error, this, followed);
     this.#told = { error, exitCode };
     const clean = (text: string) => redactKey(text, this.#key);
