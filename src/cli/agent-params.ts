@@ -80,7 +80,11 @@ export async function toPrompt(
     { prompt, file, keyFromStdin },
     prompt === "-" ? stdin : noInput,
     context.signal,
-  );
+  ).catch((error: unknown) => {
+    // Else a deadline would sound as if there were a run.
+    if (context.signal.aborted) context.terminal.alert("ended before the prompt was read: nothing was sent");
+    throw error;
+  });
   const images: PromptImage[] = [];
   for (const path of image) images.push(await imageFromFile(path, { signal: context.signal }));
   return images.length === 0 ? { text } : { text, images };

@@ -184,11 +184,16 @@ describe("the program", () => {
     onTestFinished(() => {
       child.kill("SIGKILL");
     });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
     const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve([code, signal])));
     // Once it reads, what is written is taken.
     await new Promise<void>((resolve) => child.stdin.write("x".repeat(300_000), () => resolve()));
     child.kill("SIGINT");
     expect(await ended).toEqual([130, null]);
+    expect(said).toBe("ended before the prompt was read: nothing was sent\n");
   });
 
   it("knows its version, where the package has it", async () => {
