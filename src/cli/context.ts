@@ -32,6 +32,8 @@ export class Context {
   terminal: Terminal;
   globals: GlobalOptions = {};
   exitCode: number = exitCodes.finished;
+  /** What was said already of what a failure left behind: `--json` says it with the failure. */
+  readonly hints: string[] = [];
   /** What a signal does; a command that knows better puts its own in. */
   onInterrupt: (signal: SignalName) => void;
   readonly #controller = new AbortController();
@@ -147,9 +149,6 @@ export class Context {
   /** Tells of an error in one line, with what to do about it; of the same one once. Returns the exit code. */
   fail(error: unknown, followed?: Followed): number {
     if (error instanceof BrokenPipe) return exitCodes.brokenPipe;
-    if (error instanceof Interruption) {
-      return error.signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
-    }
     if (this.#told && this.#told.error === error) return this.#told.exitCode;
     const { message, hints, exitCode, fields } = explainError(error, this, followed);
     this.#told = { error, exitCode };
@@ -161,8 +160,10 @@ export class Context {
           typeof value === "string" ? clean(value) : value,
         ]),
       );
-      this.json({ type: "failure", error: safe, hints: hints.map(clean), exitCode });
+      this.json({ type: "failure", error: safe, hints: [...hints, ...this.hints].map(clean), exitCode });
     }
+    // Whoever ended it knows.
+    if (error instanceof Interruption) return exitCode;
     this.terminal.alert({ text: "error:", style: "red" }, ` ${clean(message)}`);
     for (const hint of hints) this.terminal.alert(`  ${clean(hint)}`);
     return exitCode;
@@ -171,6 +172,13 @@ export class Context {
   /** Takes our key out of what others wrote. */
   redact(text: string): string {
     return redactKey(text, this.#key);
+  }
+
+  /** Notes that all has been told of an error, in whatever way. */
+  told(error: unknown): number {
+    const { exitCode } = explainError(error, this);
+    this.#told = { error, exitCode };
+    return exitCode;
   }
 
   /** Waits until stdout has taken what was written: a slow reader must not fill the memory. */

@@ -1,7 +1,7 @@
 import { type ApiError, CursorError, isApiError, isStreamError, isTimeoutError } from "../index.ts";
 import type { Context, Followed } from "./context.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { MissingKeyError, UsageError } from "./failures.ts";
+import { Interruption, MissingKeyError, UsageError } from "./failures.ts";
 import { duration } from "./format.ts";
 
 /** An error, told to a person. */
@@ -28,6 +28,10 @@ export function explainError(error: unknown, context: Context, followed?: Follow
   }
   if (error instanceof MissingKeyError) {
     return { ...plain(error), hints: keyHints, exitCode: exitCodes.account };
+  }
+  if (error instanceof Interruption) {
+    const exitCode = error.signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
+    return { ...plain(error), hints: [], exitCode };
   }
   if (!CursorError.isInstance(error)) {
     return { ...plain(error), hints: followed ? resume(context, followed) : [], exitCode: exitCodes.failed };

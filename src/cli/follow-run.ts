@@ -65,7 +65,7 @@ function tellDetached(
 ): void {
   const { agentId, runId } = followed;
   const command = context.resumeCommand(followed);
-  const exitCode = context.fail(interruption);
+  const exitCode = context.told(interruption);
   if (context.globals.json) {
     const { signal } = interruption;
     context.json({ type: "detached", signal, agentId, runId, checkpoint, command, exitCode });

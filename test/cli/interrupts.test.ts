@@ -161,6 +161,24 @@ describe("a signal elsewhere", () => {
     expect(stderr).toContain(`may have been sent\n  look: cursor-agents show ${ref.agentId}`);
   });
 
+  it("ends the lines of JSON in a failure that says where to look", async () => {
+    const clock = new ManualClock();
+    const emulator = checkedEmulator({ clock, createDelayMs: 60_000 });
+    const { signal, ended } = begin(["run", "x", "--json"], { clock, emulator });
+    await until(() => emulator.agents.length === 1);
+    signal("SIGTERM");
+    const { code, lines } = await ended();
+    expect(code).toBe(143);
+    expect(lines()).toEqual([
+      {
+        type: "failure",
+        error: { name: "Interruption", message: "ended by SIGTERM" },
+        hints: [`the agent may exist; look: cursor-agents show ${emulator.agents[0]?.id}`],
+        exitCode: 143,
+      },
+    ]);
+  });
+
   it("ends any other command quietly", async () => {
     const clock = new ManualClock();
     const emulator = checkedEmulator({ clock });

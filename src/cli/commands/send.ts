@@ -53,6 +53,7 @@ async function send(
       if (context.signal.aborted) {
         context.terminal.alert("ended before the server had answered: the prompt may have been sent");
         context.terminal.alert(`  look: ${context.command("show", agentId)}`);
+        context.hints.push(`the prompt may have been sent; look: ${context.command("show", agentId)}`);
       }
       throw error;
     });
