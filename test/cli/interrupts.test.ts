@@ -113,7 +113,7 @@ describe("Ctrl-C while a run is followed", () => {
     signal("SIGINT");
     const { code, stderr } = await ended();
     expect(code).toBe(130);
-    expect(stderr).toContain("follow it again:");
+    expect(stderr).toContain("detached; the run may be cancelled, or go on\n  follow it again:");
   });
 
   it("says so when the cancellation fails", async () => {
