@@ -6,6 +6,20 @@ import { defineConfig } from "tsdown";
 /** What is brought along, so that it adds nothing to anybody's installation: package by folder. */
 const bundled = { zod: "emulator", commander: "cli" };
 
+/**
+ * What declarations need of their project, which may have the web's types from its `lib`, from @types/node, from its
+ * platform's own types, or not at all. An empty interface adds nothing to one that is there; `Request`, whose parameters
+ * are another on each platform, is a name of the file's own. `AsyncDisposable` may be newer than the project's `lib`.
+ * (`fetch` is no type that could be put here: src/web.ts.)
+ */
+const declarations = `/// <reference lib="esnext.disposable" />
+declare global {
+  interface AbortSignal {}
+  interface Response {}
+  interface ReadableStream<R = any> {}
+}
+type Request = typeof globalThis extends { Request: { prototype: infer Type } } ? Type : { readonly url: string };`;
+
 const library = defineConfig({
   entry: {
     index: "src/index.ts",
@@ -20,8 +34,15 @@ const library = defineConfig({
   platform: "neutral",
   target: "es2022",
   dts: true,
-  // `AsyncDisposable` is in the types: a project whose own lib is older must find it.
-  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  outputOptions: {
+    // Not tsdown's own `banner`: that leaves an empty first line in the code, where "use client" must stand.
+    postBanner: ({ fileName }) =>
+      fileName.endsWith(".d.ts") ? declarations : (undefined as unknown as string),
+    // What a page needs of the core, by itself: where nothing shakes trees, the store must not load the client.
+    advancedChunks: {
+      groups: [{ name: "base", test: /src\/(errors|clock|options|uuid|http\/body|sse\/frames)\.ts$/ }],
+    },
+  },
   sourcemap: true,
   clean: true,
   deps: { neverBundle: [/^node:/, "react"], onlyBundle: ["zod"] },

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
@@ -18,6 +18,8 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.{ts,tsx}"],
+    // They have a configuration of their own: what they import is the packed package.
+    exclude: [...configDefaults.exclude, "test/pack/**"],
     testTimeout: 20_000,
     // Loading the modules for each file takes as long as the tests: no core is left aside.
     maxWorkers: "100%",

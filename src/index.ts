@@ -34,6 +34,7 @@ export type { PendingRequestFilters } from "./fleet/request-filters.ts";
 export type { RequestQueue, WatchRequestsOptions } from "./fleet/request-queue.ts";
 export type { ListPendingRequestsQuery, PendingRequests } from "./fleet/requests.ts";
 export type { ListWorkersQuery, Workers } from "./fleet/workers.ts";
+export type { Middleware, MiddlewareCall } from "./middleware.ts";
 export type { CursorOptions, HeadersInput, RequestOptions } from "./options.ts";
 export { type Page, PagePromise } from "./pagination.ts";
 export type {

@@ -1,6 +1,7 @@
-import type { Middleware } from "openapi-fetch";
 import { type Clock, systemClock } from "./clock.ts";
 import { ArgumentError, describe } from "./errors.ts";
+import type { Middleware } from "./middleware.ts";
+import type { WebFetch } from "./web.ts";
 
 /** Headers in any usual form: a plain object (undefined values are left out), pairs, or a `Headers`. */
 export type HeadersInput = Record<string, string | undefined> | Iterable<readonly [string, string]>;
@@ -21,7 +22,7 @@ export interface CursorOptions {
    */
   baseUrl?: string | undefined;
   /** Sends the requests. @default the global fetch, looked up at each call */
-  fetch?: typeof globalThis.fetch | undefined;
+  fetch?: WebFetch | undefined;
   /** Sent with each request to the API, never to artifact storage. */
   headers?: HeadersInput | undefined;
   /** openapi-fetch middleware: sees every request (without the key) and every answer. */
@@ -59,7 +60,7 @@ export interface Settings {
   auth: "bearer" | "basic";
   baseUrl: string;
   origin: string;
-  fetch: typeof globalThis.fetch;
+  fetch: WebFetch;
   headers: Record<string, string>;
   middleware: Middleware[];
   timeout: number | undefined;
@@ -116,7 +117,7 @@ export function resolveOptions(options: CursorOptions): Settings {
   }
   // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
   // that what is installed after us is used.
-  const fetch: typeof globalThis.fetch = (...input) => (custom ?? globalThis.fetch)(...input);
+  const fetch: WebFetch = (...input) => (custom ?? globalThis.fetch)(...input);
   const key = keySource(options.apiKey ?? environment("CURSOR_API_KEY"));
   return {
     apiKey: typeof key === "string" ? () => key : key,
@@ -136,9 +137,14 @@ export function resolveOptions(options: CursorOptions): Settings {
 }
 
 function checkMiddleware(middleware: Middleware[] = []): Middleware[] {
-  const isList =
-    Array.isArray(middleware) && middleware.every((entry) => typeof entry === "object" && entry !== null);
-  if (!isList) throw new ArgumentError("middleware", "expected a list of openapi-fetch middleware");
+  const hooks = ["onRequest", "onResponse", "onError"] as const;
+  const isMiddleware = (entry: unknown) =>
+    typeof entry === "object" &&
+    entry !== null &&
+    hooks.some((hook) => typeof (entry as Middleware)[hook] === "function");
+  if (!Array.isArray(middleware) || !middleware.every(isMiddleware)) {
+    throw new ArgumentError("middleware", `expected a list of objects with one of ${hooks.join(", ")}`);
+  }
   return middleware;
 }
 

@@ -1,3 +1,4 @@
+import type { WebFetch } from "../web.ts";
 import { addAgent } from "./agent-routes.ts";
 import { toBytes } from "./body-source.ts";
 import type { Core } from "./core-context.ts";
@@ -43,7 +44,7 @@ export interface EmulatorRoute {
  */
 export class CursorEmulator {
   /** Answers requests to the API and to the artifact storage in memory; other hosts do not exist. */
-  readonly fetch: typeof globalThis.fetch;
+  readonly fetch: WebFetch;
   /** Trouble on demand. */
   readonly faults = new Faults(routes.map(({ operationId }) => operationId));
   /** Workers, pools and their queue. */

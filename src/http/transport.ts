@@ -1,4 +1,4 @@
-import createClient from "openapi-fetch";
+import createClient, { type Middleware } from "openapi-fetch";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { orAbort } from "../clock.ts";
 import { type ApiError, ArgumentError, about, CursorError, TimeoutError } from "../errors.ts";
@@ -71,7 +71,7 @@ export class Transport {
     if (settings.fixedKey !== undefined) this.redactor.add(settings.fixedKey);
     // Redirects are never followed: another host must not get the key or the prompt.
     const client = createClient<object>({ baseUrl: settings.baseUrl, redirect: "manual" });
-    client.use(...settings.middleware);
+    client.use(...(settings.middleware as Middleware[]));
     this.#client = client as unknown as ApiClient;
   }
 

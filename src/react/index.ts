@@ -1,1 +1,3 @@
-export {};
+"use client";
+
+export { type UseRunOptions, type UseRunResult, useRun } from "./use-run.ts";

@@ -1,6 +1,7 @@
 import { copyText } from "../http/copy-text.ts";
 import type { Frame } from "../sse/frames.ts";
 import type { RunStreamInclude } from "./events.ts";
+import { RecentIds } from "./recent-ids.ts";
 
 /**
  * Where a stream stands, as plain JSON: kept by one process, given as `from` to another.
@@ -25,11 +26,6 @@ export interface RunCheckpoint {
   expired?: true;
 }
 
-/** So many of the latest ids are remembered, to recognise a server that replays more than was asked for. */
-const rememberedIds = 10_000;
-/** In all; a server of endless ids must not fill the memory. */
-const rememberedCharacters = 4 * 1024 * 1024;
-
 /**
  * The resume position of one reading of a stream: what was received, what to ask for, and what of a replay is old.
  *
@@ -42,22 +38,17 @@ export class StreamCursor {
   lastId: string | undefined;
   #completedId: string | undefined;
   #eventsOfLast = 0;
-  #recent = new Set<string>();
-  /** Characters of all of them. */
-  #recentLength = 0;
-  /** The same ids in their order, since a Set gives up its oldest entry only after a walk over all that were deleted. */
-  #order: string[] = [];
-  #oldest = 0;
+  #recent = new RecentIds();
   #firstId: string | undefined;
   /** The first id is the run's own, not the first behind a caller's position. */
   #knowsStart = true;
-  /** Ids were received that are not remembered: by this reading, or by the one that it goes on from. */
-  #hasForgotten = false;
   #ownIds = false;
+  /** An id is kept that was not copied yet. */
+  #hasViews = false;
   #refused = new Set<string>();
   #replay: Replay = { kind: "none" };
   /** Something was received before this connection. */
-  #mayRepeat = false;
+  mayRepeat = false;
   readonly #wantsTwins: boolean;
 
   constructor(include: RunStreamInclude, from?: string | RunCheckpoint) {
@@ -67,13 +58,12 @@ export class StreamCursor {
     this.lastId = start.lastEventId;
     this.#firstId = "firstEventId" in start ? start.firstEventId : undefined;
     this.#knowsStart = this.#firstId !== undefined;
-    this.#hasForgotten = true;
+    this.#recent.hasForgotten = true; // what the reading before received
     // A bare id says that its reader is done with it, whatever shares it.
     const isOpen = "eventsOfLast" in start && start.eventsOfLast !== undefined;
     this.#eventsOfLast = isOpen ? (start.eventsOfLast as number) : Number.POSITIVE_INFINITY;
     this.#completedId = isOpen ? start.completedEventId : start.lastEventId;
-    this.#remember(start.lastEventId);
-    if (this.#completedId !== undefined) this.#remember(this.#completedId);
+    this.#recent.add([start.lastEventId, ...(this.#completedId === undefined ? [] : [this.#completedId])]);
   }
 
   /** The id to resume from: undefined asks for the whole stream. */
@@ -98,32 +88,75 @@ export class StreamCursor {
    * start was never seen, a connection that asked for the whole stream is known to replay it.
    */
   connected(sent: string | undefined): void {
-    this.#mayRepeat = this.#recent.size > 0;
-    if (!this.#mayRepeat) this.#replay = { kind: "none" };
+    this.mayRepeat = !this.#recent.isEmpty;
+    if (!this.mayRepeat) this.#replay = { kind: "none" };
     else if (sent === undefined && !this.#knowsStart && this.lastId !== undefined) this.#replay = replaying();
     else this.#replay = { kind: "undecided" };
   }
 
   /**
-   * Takes note of a frame; false when it was received before.
-   * Frames without an id neither move the position nor say anything about a replay.
+   * Whether a frame was received before, on an earlier connection. To be asked of each frame in turn, before the next is
+   * received, and needless unless {@link StreamCursor.mayRepeat}.
    */
-  accept(frame: Frame): boolean {
-    const { id } = frame;
-    if (id === undefined) return true;
-    if (id === "") {
-      // The standard's explicit reset: from here on there is no position.
-      this.lastId = undefined;
-      this.#completedId = undefined;
-      this.#eventsOfLast = 0;
-      return true;
+  isOld({ id, event }: Frame): boolean {
+    // Frames without an id neither move the position nor say anything about a replay.
+    return id !== undefined && id !== "" && this.#isOld(id, event);
+  }
+
+  /**
+   * Moves the position behind some frames, in one go: stored event by event, it would cost as much as reading them.
+   * @returns whether one of them had an id
+   */
+  receive(frames: Frame[], from: number, to: number): boolean {
+    let lastId = this.lastId;
+    let completedId = this.#completedId;
+    let eventsOfLast = this.#eventsOfLast;
+    let hasId = false;
+    const ids: string[] = [];
+    for (let index = from; index < to; index++) {
+      const { id } = frames[index] as Frame;
+      if (id === undefined) continue;
+      hasId ||= id !== "";
+      if (id === "") {
+        // The standard's explicit reset: from here on there is no position.
+        lastId = undefined;
+        completedId = undefined;
+        eventsOfLast = 0;
+      } else if (id === lastId) {
+        eventsOfLast++;
+      } else {
+        completedId = lastId ?? completedId;
+        lastId = id;
+        eventsOfLast = 1;
+        ids.push(id);
+      }
     }
-    if (this.#isOld(id, frame.event)) return false;
-    this.#receive(id);
-    return true;
+    this.lastId = lastId;
+    this.#completedId = completedId;
+    this.#eventsOfLast = eventsOfLast;
+    this.#ownIds ||= hasId;
+    const [first] = ids;
+    if (first !== undefined) {
+      this.#hasViews = true;
+      this.#firstId ??= copyText(first);
+      this.#recent.add(ids);
+    }
+    return hasId;
+  }
+
+  /**
+   * Copies what is kept of the ids. To be called before a wait: they are views of the chunk that they came in, and would
+   * keep all of it.
+   */
+  settle(): void {
+    if (!this.#hasViews) return;
+    this.#hasViews = false;
+    if (this.lastId !== undefined) this.lastId = copyText(this.lastId);
+    if (this.#completedId !== undefined) this.#completedId = copyText(this.#completedId);
   }
 
   checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
+    this.settle();
     if (this.lastId === undefined) return {};
     const position = {
       lastEventId: this.lastId,
@@ -137,42 +170,10 @@ export class StreamCursor {
     };
   }
 
-  #receive(received: string): void {
-    this.#ownIds = true;
-    if (received === this.lastId) {
-      this.#eventsOfLast++;
-      return;
-    }
-    const id = copyText(received);
-    if (this.lastId !== undefined) this.#completedId = this.lastId;
-    this.lastId = id;
-    this.#eventsOfLast = 1;
-    this.#firstId ??= id;
-    this.#remember(id);
-  }
-
-  #remember(id: string): void {
-    if (this.#recent.has(id)) return;
-    this.#recent.add(id);
-    this.#recentLength += id.length;
-    this.#order.push(id);
-    while (this.#recent.size > rememberedIds || this.#recentLength > rememberedCharacters) {
-      const oldest = this.#order[this.#oldest] as string;
-      if (oldest === id) break;
-      this.#oldest++;
-      this.#recent.delete(oldest);
-      this.#recentLength -= oldest.length;
-      this.#hasForgotten = true;
-    }
-    if (this.#oldest < rememberedIds) return;
-    this.#order = this.#order.slice(this.#oldest);
-    this.#oldest = 0;
-  }
-
   #isOld(id: string, event: string | undefined): boolean {
     // What came after a later id is old wherever it comes again: a server that began before a caller's own position
     // is not recognised by its first id.
-    if (this.#replay.kind === "none") return this.#mayRepeat && id !== this.lastId && this.#recent.has(id);
+    if (this.#replay.kind === "none") return id !== this.lastId && this.#recent.has(id);
     const isKnown = id === this.#firstId || this.#recent.has(id);
     if (this.#replay.kind === "undecided") {
       this.#replay = isKnown ? replaying() : { kind: "none" };
@@ -186,7 +187,7 @@ export class StreamCursor {
     } else if (isKnown) {
       replay.metRecent ||= this.#recent.has(id);
       return true;
-    } else if (replay.ofLast === 0 && !replay.metRecent && this.#hasForgotten && event !== "result") {
+    } else if (replay.ofLast === 0 && !replay.metRecent && this.#recent.hasForgotten && event !== "result") {
       // Between the first id and the oldest remembered one: received long ago.
       return true;
     }

@@ -74,28 +74,44 @@ const rawLimit = 4096;
 /** What nests deeper can be parsed, but neither be written as JSON again nor be copied: the stack overflows. */
 const deepest = 500;
 
-/** What a payload must have so that its type tells the truth; more is the server's business. */
-const shapes: { [Name in RunEventType]: (data: Record<string, unknown>) => boolean } = {
-  status: (data) => typeof data["status"] === "string",
-  assistant: (data) => typeof data["text"] === "string",
-  thinking: (data) => typeof data["text"] === "string",
-  tool_call: (data) =>
-    typeof data["callId"] === "string" &&
-    typeof data["name"] === "string" &&
-    typeof data["status"] === "string",
-  interaction_update: (data) => typeof data["type"] === "string",
-  heartbeat: () => true,
-  result: (data) => typeof data["status"] === "string",
-  error: () => true,
-  done: () => true,
-};
+const isText = (value: unknown): boolean => typeof value === "string";
 
-const simplifiedOnly: ReadonlySet<string> = new Set(["assistant", "thinking", "tool_call"]);
+/**
+ * What an event is by its name, provided that its payload has what the name promises; more is the server's business.
+ * Compared rather than looked up, and answered with a literal: names fresh from the wire would have to be hashed, and
+ * each is a view of its whole chunk.
+ */
+function typeOf(name: string, data: Record<string, unknown>): RunEventType | "unknown" | "invalid" {
+  switch (name) {
+    case "interaction_update":
+      return isText(data["type"]) ? "interaction_update" : "invalid";
+    case "assistant":
+      return isText(data["text"]) ? "assistant" : "invalid";
+    case "thinking":
+      return isText(data["text"]) ? "thinking" : "invalid";
+    case "tool_call":
+      return isText(data["callId"]) && isText(data["name"]) && isText(data["status"])
+        ? "tool_call"
+        : "invalid";
+    case "heartbeat":
+      return "heartbeat";
+    case "status":
+      return isText(data["status"]) ? "status" : "invalid";
+    case "result":
+      return isText(data["status"]) ? "result" : "invalid";
+    case "error":
+      return "error";
+    case "done":
+      return "done";
+    default:
+      return "unknown";
+  }
+}
 
 /** Whether a mode delivers events of this name; decided before the payload is parsed. */
 export function isWanted(include: RunStreamInclude, name: string): boolean {
   if (include === "simplified") return name !== "interaction_update";
-  if (include === "interaction") return !simplifiedOnly.has(name);
+  if (include === "interaction") return name !== "assistant" && name !== "thinking" && name !== "tool_call";
   return true;
 }
 
@@ -113,19 +129,28 @@ export const nameOf = (frame: Frame): string => frame.event ?? "message";
 /** Parses a frame. Never throws: what can't be read is an `invalid` event. */
 export function toRunEvent(frame: Frame): RunEvent {
   const name = nameOf(frame);
-  const isKnown = Object.hasOwn(shapes, name);
-  const event: Record<string, unknown> = { type: isKnown ? name : "unknown" };
-  if (!isKnown) event["name"] = name;
-  if (frame.id !== undefined && frame.id !== "") event["id"] = frame.id;
   const data = parse(frame.data, name);
-  const isValid = isKnown
-    ? typeof data === "object" &&
-      data !== null &&
-      shapes[name as RunEventType](data as Record<string, unknown>)
-    : data !== unparsable;
-  if (isValid) event["data"] = data;
-  else Object.assign(event, { type: "invalid", name, raw: copyText(frame.data.slice(0, rawLimit)) });
-  return event as unknown as RunEvent;
+  const isObject = typeof data === "object" && data !== null;
+  const type = typeOf(name, isObject ? (data as Record<string, unknown>) : nothing);
+  const { id } = frame;
+  if (type === "unknown") {
+    if (data === unparsable) return invalid(frame);
+    return id ? { type, name, id, data } : { type, name, data };
+  }
+  if (type === "invalid" || !isObject) return invalid(frame);
+  // Written out, so that all events have one of two shapes.
+  return (id ? { type, id, data } : { type, data }) as KnownRunEvent;
+}
+
+const nothing = {};
+
+function invalid(frame: Frame): InvalidRunEvent {
+  return {
+    type: "invalid",
+    name: nameOf(frame),
+    ...(frame.id ? { id: frame.id } : {}),
+    raw: copyText(frame.data.slice(0, rawLimit)),
+  };
 }
 
 const unparsable = Symbol("unparsable");

@@ -1,23 +1,18 @@
 import { type Clock, follow, sleep } from "../clock.ts";
-import { ApiError, about, CursorError, StreamError } from "../errors.ts";
+import { ApiError, about } from "../errors.ts";
 import { discard } from "../http/body.ts";
 import { messageOf, type Redactor } from "../http/redact.ts";
 import { backoff } from "../http/retry.ts";
-import { type Frame, FrameReader, FrameTooLargeError, isEventStream } from "../sse/frames.ts";
+import { FrameReader, FrameTooLargeError, isEventStream } from "../sse/frames.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
-import { type RunCheckpoint, StreamCursor } from "./cursor.ts";
-import {
-  isWanted,
-  nameOf,
-  type RunEvent,
-  type RunEventData,
-  type RunStreamInclude,
-  textOf,
-  toRunEvent,
-} from "./events.ts";
-import { endOfStream, isStatusNews, type Outcome, outcomeOf, outcomeOfResult } from "./outcome.ts";
+import type { RunCheckpoint } from "./cursor.ts";
+import { Delivery, type Drop } from "./delivery.ts";
+import type { RunEvent } from "./events.ts";
+import type { Outcome } from "./outcome.ts";
 import { judgeRefusal } from "./refusal.ts";
 import type { RunPoller } from "./run-poller.ts";
+import { StreamFailures } from "./stream-failures.ts";
+import type { ReaderOptions } from "./stream-options.ts";
 
 const backoffBase = 500;
 const backoffCap = 30_000;
@@ -40,17 +35,6 @@ export interface StreamSource {
   random: () => number;
 }
 
-/** {@link RunStreamOptions}, checked and completed. */
-export interface ReaderOptions {
-  signal: AbortSignal | undefined;
-  from: string | RunCheckpoint | undefined;
-  include: RunStreamInclude;
-  idleTimeout: number;
-  maxReconnects: number;
-  maxEventBytes: number;
-  onReconnect: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
-}
-
 type Next = IteratorResult<RunEvent, undefined>;
 
 /** Ends a reading from inside: it is no failure, and nobody needs to hear of it. */
@@ -64,11 +48,6 @@ const left = Symbol("left");
  * and a reading that was left can be taken up again.
  */
 export class RunReader {
-  readonly cursor: StreamCursor;
-  /** Known from the `result` event on. */
-  outcome: Outcome | undefined;
-  /** The reply's pieces so far. */
-  streamedText = "";
   /** Someone pulls, and there is something to come. */
   isActive = true;
   /** Called when the outcome becomes known, and when the reading stops for whatever reason. */
@@ -76,53 +55,51 @@ export class RunReader {
   readonly #ref: RunRef;
   readonly #source: StreamSource;
   readonly #options: ReaderOptions;
+  readonly #failures: StreamFailures;
+  readonly #delivery: Delivery;
   #connection: { frames: FrameReader; close(): void } | undefined;
-  #frames: Frame[] = [];
-  #index = 0;
-  #synthesized: RunEvent[] = [];
   #controller: ReturnType<typeof follow> | undefined;
   #pulling: Promise<Next> | undefined;
   #leaves = 0;
-  /** Why the current connection is of no more use; acted upon when its frames are used up. */
-  #drop: { reason: unknown; ask?: boolean } | undefined;
   /** Reconnects since the last progress. */
   #tries = 0;
   /** Connections in a row that brought nothing, the first one included. */
   #fruitless = 0;
-  #progressed = false;
-  #status: string | undefined;
-  #lastError: string | undefined;
-  #ended: "result" | "done" | undefined;
   /** From the first wait for `done` on: a server that goes on talking must not hold its reader. */
   #doneBy: number | undefined;
-  #expired: boolean;
   #failure: { error: unknown } | undefined;
 
   constructor(ref: RunRef, source: StreamSource, options: ReaderOptions) {
+    const { include, from } = options;
     this.#ref = ref;
     this.#source = source;
     this.#options = options;
-    this.cursor = new StreamCursor(options.include, options.from);
-    const from = typeof options.from === "object" ? options.from : undefined;
-    this.#status = from?.status;
-    this.#ended = from?.ended;
-    this.#expired = from?.expired ?? false;
+    this.#failures = new StreamFailures(ref, source.redactor, () => this.#delivery.cursor.lastId);
+    this.#delivery = new Delivery({
+      include,
+      from,
+      onOutcome: () => this.onChange(),
+      failures: this.#failures,
+    });
+  }
+
+  /** Known from the `result` event on. */
+  get outcome(): Outcome | undefined {
+    return this.#delivery.outcome;
+  }
+
+  /** The reply's pieces so far. */
+  get streamedText(): string {
+    return this.#delivery.streamedText;
   }
 
   /** Whether everything was delivered, or can't be. */
   get isOver(): boolean {
-    return this.#ended === "done" || this.#failure !== undefined;
+    return this.#delivery.ended === "done" || this.#failure !== undefined;
   }
 
   checkpoint(): RunCheckpoint {
-    return {
-      agentId: this.#ref.agentId,
-      runId: this.#ref.id,
-      ...this.cursor.checkpoint(),
-      ...(this.#status === undefined ? {} : { status: this.#status }),
-      ...(this.#ended === undefined ? {} : { ended: this.#ended }),
-      ...(this.#expired ? { expired: true as const } : {}),
-    };
+    return { agentId: this.#ref.agentId, runId: this.#ref.id, ...this.#delivery.checkpoint() };
   }
 
   next(): Promise<Next> {
@@ -132,7 +109,7 @@ export class RunReader {
         this.#leaves === leaves ? this.next() : { done: true, value: undefined },
       );
     }
-    const event = this.#take();
+    const event = this.#delivery.take();
     if (event) return Promise.resolve({ done: false, value: event });
     const pulling = this.#pull().finally(() => {
       this.#pulling = undefined;
@@ -164,10 +141,10 @@ export class RunReader {
     const leaves = this.#leaves;
     try {
       while (true) {
-        const event = this.#take();
+        const event = this.#delivery.take();
         if (event) return { done: false, value: event };
         if (this.#failure) throw this.#failure.error;
-        if (this.#ended === "done") {
+        if (this.#delivery.ended === "done") {
           this.#stop();
           return { done: true, value: undefined };
         }
@@ -190,26 +167,26 @@ export class RunReader {
   }
 
   async #advance(): Promise<void> {
-    if (this.#ended === "result") return this.#awaitDone();
-    if (this.#expired) {
+    if (this.#delivery.ended === "result") return this.#awaitDone();
+    if (this.#delivery.expired) {
       const { poller, onRun } = this.#source;
-      return this.#settle(await poller.untilTerminal(this.#ref, { signal: this.#signal(), onRun }));
+      return this.#delivery.settle(await poller.untilTerminal(this.#ref, { signal: this.#signal(), onRun }));
     }
-    if (this.#drop) return this.#recover(this.#drop);
+    if (this.#delivery.drop) return this.#recover(this.#delivery.drop);
     if (this.#connection) return this.#fill();
     return this.#connect();
   }
 
   async #connect(): Promise<void> {
-    const sent = this.cursor.resumeId;
+    const sent = this.#delivery.cursor.resumeId;
     try {
       const { response, close } = await this.#source.open(sent, this.#signal());
       if (!isEventStream(response) || !response.body) {
         discard(response.body);
         close();
         const type = response.headers.get("content-type") ?? "no content type";
-        this.#drop = {
-          reason: this.#error("disconnected", `the answer is no event stream (${type.slice(0, 100)})`),
+        this.#delivery.drop = {
+          reason: this.#failures.disconnected(`the answer is no event stream (${type.slice(0, 100)})`),
         };
         return;
       }
@@ -217,7 +194,7 @@ export class RunReader {
       const { maxEventBytes: maxBytes } = this.#options;
       const frames = new FrameReader(response.body, { clock, signal: this.#signal(), maxBytes });
       this.#connection = { frames, close };
-      this.cursor.connected(sent);
+      this.#delivery.cursor.connected(sent);
     } catch (error) {
       this.#rethrowAbort(error);
       this.#refused(error, sent);
@@ -228,131 +205,57 @@ export class RunReader {
     const refusal = judgeRefusal(error, sent);
     if (refusal === "final") throw error;
     if (refusal === "gone") {
-      this.#expired = true;
+      this.#delivery.expired = true;
       return;
     }
     if (refusal === "position" && sent !== undefined) {
-      if (!this.cursor.hasOwnIds) {
-        throw this.#error("invalid_position", "the server knows no such position in this run", error);
+      if (!this.#delivery.cursor.hasOwnIds) {
+        throw this.#failures.of("invalid_position", "the server knows no such position in this run", error);
       }
-      this.cursor.refuse(sent);
+      this.#delivery.cursor.refuse(sent);
     }
-    this.#drop = { reason: error };
+    this.#delivery.drop = { reason: error };
   }
 
   /** Reads the next chunk of frames; a connection that ends or fails is a drop. */
   async #fill(until?: number): Promise<void> {
     const connection = this.#connection;
     if (!connection) return;
+    this.#delivery.unload(); // nothing is held while there is nothing to do
     try {
       const frames = await connection.frames.read(this.#options.idleTimeout, until);
-      if (frames) {
-        this.#frames = frames;
-        this.#index = 0;
-      } else {
-        this.#drop = { reason: this.#error("disconnected", "the stream ended before the run's result") };
+      if (frames) this.#delivery.load(frames);
+      else {
+        this.#delivery.drop = {
+          reason: this.#failures.disconnected("the stream ended before the run's result"),
+        };
       }
     } catch (error) {
       this.#rethrowAbort(error);
       // After the result nothing that matters is lost with it.
-      if (error instanceof FrameTooLargeError && this.#ended !== "result") {
-        throw this.#error("event_too_large", error.message, error);
+      if (error instanceof FrameTooLargeError && this.#delivery.ended !== "result") {
+        throw this.#failures.of("event_too_large", error.message, error);
       }
-      this.#drop = {
-        reason: this.#error("disconnected", `the connection broke: ${messageOf(error)}`, error),
+      this.#delivery.drop = {
+        reason: this.#failures.disconnected(`the connection broke: ${messageOf(error)}`, error),
       };
     }
   }
 
-  /** The next wanted event of what is here, if any. */
-  #take(): RunEvent | undefined {
-    while (this.#index < this.#frames.length && !this.#drop && this.#ended !== "done") {
-      const event = this.#accept(this.#frames[this.#index++] as Frame);
-      if (!event) continue;
-      const text = textOf(event, this.#options.include);
-      if (text !== undefined) this.streamedText += text;
-      return event;
-    }
-    const event = this.#synthesized.shift();
-    if (event?.type === "done") this.#ended = "done";
-    else if (event?.type === "result") {
-      this.#ended = "result";
-      this.#expired = true; // told without the stream, and so is what is left of the end
-    }
-    return event;
-  }
-
-  #accept(frame: Frame): RunEvent | undefined {
-    if (!this.cursor.accept(frame)) return undefined;
-    if (frame.id) this.#progressed = true;
-    const name = nameOf(frame);
-    if (!isWanted(this.#options.include, name)) return undefined;
-    const event = toRunEvent(frame);
-    switch (event.type) {
-      case "status":
-        return this.#isNews(event.data.status, frame.id) ? event : undefined;
-      case "result":
-        if (this.#ended) return undefined;
-        this.#ended = "result";
-        this.#settled(outcomeOfResult(event.data));
-        return event;
-      case "done":
-        if (this.#ended === "result") {
-          this.#ended = "done";
-          return event;
-        }
-        // Without a result it ends the stream, not the run.
-        this.#drop = {
-          reason: this.#error("disconnected", "the stream ended without the run's result"),
-          ask: true,
-        };
-        return undefined;
-      case "error":
-        return this.#streamFailed(event.data) ? event : undefined;
-      default:
-        return event;
-    }
-  }
-
-  /** A status with an id is an event like any other; one without is news or isn't. */
-  #isNews(status: string, id: string | undefined): boolean {
-    if (id === undefined && !isStatusNews(status, this.#status)) return false;
-    this.#status = status;
-    return true;
-  }
-
-  /** True when the consumer should see it: "not ready yet" is between the server and us, and one fault is told once. */
-  #streamFailed(data: RunEventData["error"]): boolean {
-    const { code, message } = data as { code?: unknown; message?: unknown };
-    const name = typeof code === "string" ? code : undefined;
-    const reason = this.#error(
-      "disconnected",
-      `the stream failed${name ? ` with ${name}` : ""}`,
-      undefined,
-      name,
-    );
-    const isNotReady = name === "stream_unavailable";
-    this.#drop = { reason, ask: !isNotReady };
-    const fault = `${String(code)} ${String(message)}`;
-    const isRepeated = fault === this.#lastError && !this.#progressed;
-    this.#lastError = fault;
-    return !isNotReady && !isRepeated;
-  }
-
   /** After a drop: another connection in a while, or the outcome from the run itself, or the end of patience. */
-  async #recover({ reason, ask = false }: { reason: unknown; ask?: boolean }): Promise<void> {
+  async #recover({ reason, ask = false }: Drop): Promise<void> {
     this.#disconnect();
-    this.#fruitless = this.#progressed ? 0 : this.#fruitless + 1;
-    if (this.#progressed) this.#tries = 0;
-    this.#progressed = false;
+    this.#fruitless = this.#delivery.progressed ? 0 : this.#fruitless + 1;
+    if (this.#delivery.progressed) this.#tries = 0;
+    this.#delivery.progressed = false;
     const isLast = this.#tries >= this.#options.maxReconnects;
     if (ask || isLast || this.#fruitless >= triesBeforeAsking) {
       const run = await this.#askOnce();
-      if (run && isTerminalStatus(run.status)) return this.#settle(run);
+      if (run && isTerminalStatus(run.status)) return this.#delivery.settle(run);
     }
-    if (isLast) throw ApiError.isInstance(reason) ? reason : this.#giveUp(reason);
+    if (isLast) throw ApiError.isInstance(reason) ? reason : this.#failures.givenUp(this.#tries + 1, reason);
     this.#tries++;
-    const { lastId } = this.cursor;
+    const { lastId } = this.#delivery.cursor;
     this.#options.onReconnect?.({
       attempt: this.#tries,
       reason,
@@ -365,7 +268,7 @@ export class RunReader {
         ? backoff(this.#tries - 1, backoffBase, backoffCap, random)
         : Math.min(asked, longestRetryAfter);
     await sleep(clock, delay, this.#signal());
-    this.#drop = undefined;
+    this.#delivery.drop = undefined;
   }
 
   /** A look at the run. What can't be read says nothing, unless it says that we may not. */
@@ -382,42 +285,20 @@ export class RunReader {
     return run;
   }
 
-  /** The stream is gone, the outcome isn't: it is delivered as the events that the stream owes. */
-  #settle(run: Run): void {
-    this.#drop = undefined;
-    this.#synthesized.push(...endOfStream(run));
-    this.#settled(outcomeOf(run));
-  }
-
-  #settled(outcome: Outcome): void {
-    this.outcome = outcome;
-    this.onChange();
-  }
-
   /** The result is here: `done` should follow at once, and if it doesn't, it makes no difference. */
   async #awaitDone(): Promise<void> {
     this.#doneBy ??= this.#source.clock.now() + doneGrace;
-    if (this.#connection && !this.#drop) await this.#fill(this.#doneBy);
-    if (this.#connection && !this.#drop) return;
-    this.#drop = undefined;
+    if (this.#connection && !this.#delivery.drop) await this.#fill(this.#doneBy);
+    if (this.#connection && !this.#delivery.drop) return;
     this.#disconnect();
-    const { lastId } = this.cursor;
-    // It shares the result's id; a result that was supplied has none.
-    const hasId = !this.#expired && lastId !== undefined;
-    this.#synthesized.push({
-      type: "done",
-      ...(hasId ? { id: lastId } : {}),
-      data: {},
-      synthesized: true,
-    });
+    this.#delivery.supplyDone();
   }
 
   #disconnect(): void {
     this.#connection?.frames.cancel();
     this.#connection?.close();
     this.#connection = undefined;
-    this.#frames = [];
-    this.#index = 0;
+    this.#delivery.unload();
     this.#controller?.release();
     this.#controller = undefined;
   }
@@ -432,28 +313,5 @@ export class RunReader {
   #rethrowAbort(error: unknown): void {
     if (error === left) throw error;
     this.#options.signal?.throwIfAborted();
-  }
-
-  #giveUp(cause: unknown): CursorError {
-    const tries = this.#tries + 1;
-    return this.#error(
-      "disconnected",
-      `the stream of run ${this.#ref.id} could not be read on (${tries} ${tries === 1 ? "try" : "tries"} without progress)`,
-      cause,
-      StreamError.isInstance(cause) ? cause.code : undefined,
-    );
-  }
-
-  #error(reason: StreamError["reason"], message: string, cause?: unknown, code?: string): StreamError {
-    const { agentId, id: runId } = this.#ref;
-    const { redactor } = this.#source;
-    return new StreamError(redactor.text(message), {
-      reason,
-      cause: CursorError.isInstance(cause) ? cause : redactor.error(cause),
-      code: code && redactor.text(code),
-      agentId,
-      runId,
-      lastEventId: this.cursor.lastId,
-    });
   }
 }

@@ -4,8 +4,8 @@ import { type GitInfo, isTerminalStatus, type RunRef, type RunStatus } from "../
 import type { RunCheckpoint } from "./cursor.ts";
 import { type RunEvent, textOf } from "./events.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
-import { type ReaderOptions, RunReader, type StreamSource } from "./run-reader.ts";
-import { checkStreamOptions, type RunStreamOptions } from "./stream-options.ts";
+import { RunReader, type StreamSource } from "./run-reader.ts";
+import { checkStreamOptions, type ReaderOptions, type RunStreamOptions } from "./stream-options.ts";
 
 /** How a run came out. */
 export interface RunResult {
@@ -74,7 +74,10 @@ export class RunStreamHandle implements RunStream {
   }
 
   checkpoint(): RunCheckpoint {
-    return (this.#latest ?? new RunReader(this.ref, this.#source, this.#options)).checkpoint();
+    if (this.#latest) return this.#latest.checkpoint();
+    const { from } = this.#options;
+    const position = typeof from === "string" ? { lastEventId: from } : from;
+    return { ...position, agentId: this.ref.agentId, runId: this.ref.id };
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent, undefined> {

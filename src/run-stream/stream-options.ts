@@ -3,7 +3,6 @@ import { checkCallback, checkCount, checkNames, checkSignal, checkTimeout } from
 import type { RunRef } from "../types.ts";
 import type { RunCheckpoint } from "./cursor.ts";
 import type { RunStreamInclude } from "./events.ts";
-import type { ReaderOptions } from "./run-reader.ts";
 
 /** How a run is streamed. */
 export interface RunStreamOptions {
@@ -25,6 +24,17 @@ export interface RunStreamOptions {
   maxEventBytes?: number | undefined;
   /** Called before each further connection. */
   onReconnect?: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
+}
+
+/** {@link RunStreamOptions}, checked and completed. */
+export interface ReaderOptions {
+  signal: AbortSignal | undefined;
+  from: string | RunCheckpoint | undefined;
+  include: RunStreamInclude;
+  idleTimeout: number;
+  maxReconnects: number;
+  maxEventBytes: number;
+  onReconnect: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
 }
 
 const defaults = { idleTimeout: 60_000, maxReconnects: 10, maxEventBytes: 32 * 1024 * 1024 };
@@ -64,6 +74,9 @@ function checkFrom(ref: RunRef, from: unknown): RunStreamOptions["from"] {
   if (typeof from === "string" && from.trimStart().startsWith("{")) {
     throw new ArgumentError("from", "looks like a checkpoint that is still JSON: parse it first");
   }
+  if (typeof from === "string" && /[\n\r]/.test(from)) {
+    throw new ArgumentError("from", "is no event's id: it has a line break");
+  }
   if (from === undefined || (typeof from === "string" && from !== "")) return from as string | undefined;
   if (typeof from !== "object" || from === null) {
     throw new ArgumentError("from", `expected an event id or a checkpoint, got ${describe(from)}`);
@@ -71,6 +84,9 @@ function checkFrom(ref: RunRef, from: unknown): RunStreamOptions["from"] {
   const checkpoint = from as Partial<RunCheckpoint>;
   if (checkpoint.lastEventId !== undefined && typeof checkpoint.lastEventId !== "string") {
     throw new ArgumentError("from.lastEventId", `expected a string, got ${describe(checkpoint.lastEventId)}`);
+  }
+  if ([checkpoint.lastEventId, checkpoint.completedEventId].some((id) => /[\n\r]/.test(String(id)))) {
+    throw new ArgumentError("from", "is no checkpoint: an id in it has a line break");
   }
   if (checkpoint.agentId === undefined || checkpoint.runId === undefined) {
     throw new ArgumentError("from", "is no checkpoint: it names no agent and run");

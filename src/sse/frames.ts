@@ -20,6 +20,10 @@ export interface FrameReaderOptions {
   signal: AbortSignal;
   /** The most bytes of one frame, framing included; checked chunk by chunk. */
   maxBytes: number;
+  /** Told of each chunk of bytes, comments included. */
+  onChunk?: () => void;
+  /** Told of a `retry:` line. */
+  onRetry?: (ms: number) => void;
 }
 
 /**
@@ -31,14 +35,22 @@ export class FrameReader {
   // ignoreBOM false: one mark at the very start is dropped, later ones are data.
   #decoder = new TextDecoder("utf-8");
   #frames: Frame[] = [];
-  #parser = createParser({ onEvent: (frame) => this.#frames.push(frame) });
+  #parser = createParser({
+    onEvent: (frame) => this.#frames.push(frame),
+    onRetry: (ms) => this.#options.onRetry?.(ms),
+  });
   #options: FrameReaderOptions;
   #openBytes = 0;
   #endsInCarriageReturn = false;
+  /** Ends the read under way. */
+  #interrupt: ((reason: unknown) => void) | undefined;
+  // One listener for all reads: adding and removing it costs more than a read.
+  #onAbort = () => this.#interrupt?.(this.#options.signal.reason);
 
   constructor(body: ReadableStream<Uint8Array>, options: FrameReaderOptions) {
     this.#reader = body.getReader();
     this.#options = options;
+    options.signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
   /**
@@ -50,6 +62,7 @@ export class FrameReader {
     while (true) {
       const { done, value } = await this.#chunk(Math.min(idleMs, until - this.#options.clock.now()));
       if (done) return this.#end();
+      this.#options.onChunk?.();
       const text = this.#decoder.decode(value, { stream: true });
       if (text !== "") {
         this.#endsInCarriageReturn = text.endsWith("\r");
@@ -61,7 +74,7 @@ export class FrameReader {
       }
       // Raw bytes, not buffered characters, and what each line costs beside them: a frame of short lines weighs many
       // times its length.
-      this.#openBytes += value.byteLength + lineWeight * countLineEnds(value);
+      this.#openBytes += value.byteLength + lineWeight * countLineEnds(text);
       if (this.#openBytes > this.#options.maxBytes) {
         throw new FrameTooLargeError(`one event is larger than ${this.#options.maxBytes} bytes`);
       }
@@ -70,6 +83,7 @@ export class FrameReader {
 
   /** Ends the body. */
   cancel(): void {
+    this.#options.signal.removeEventListener("abort", this.#onAbort);
     discard(this.#reader);
   }
 
@@ -88,47 +102,41 @@ export class FrameReader {
   }
 
   /** One read, raced against silence and abort: not every body listens to the signal of its request. */
-  #chunk(idleMs: number): Promise<{ done: true; value?: undefined } | { done: false; value: Uint8Array }> {
+  #chunk(idleMs: number): Promise<Read> {
     const { clock, signal } = this.#options;
     return new Promise((resolve, reject) => {
-      const settle = () => {
-        if (timer !== undefined) clock.clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
-      };
-      const onAbort = () => {
+      if (signal.aborted) return reject(signal.reason);
+      const fail = (reason: unknown) => {
         settle();
-        reject(signal.reason);
+        reject(reason);
       };
       const timer =
         idleMs === Number.POSITIVE_INFINITY
           ? undefined
-          : clock.setTimeout(() => {
-              settle();
-              reject(new IdleError(`no byte for ${idleMs} ms`));
-            }, idleMs);
-      if (signal.aborted) return onAbort();
-      signal.addEventListener("abort", onAbort, { once: true });
-      this.#reader.read().then(
-        (result) => {
-          settle();
-          resolve(result as { done: false; value: Uint8Array });
-        },
-        (error: unknown) => {
-          settle();
-          reject(error);
-        },
-      );
+          : clock.setTimeout(() => fail(new IdleError(`no byte for ${idleMs} ms`)), idleMs);
+      const settle = () => {
+        if (timer !== undefined) clock.clearTimeout(timer);
+        this.#interrupt = undefined;
+      };
+      this.#interrupt = fail;
+      this.#reader.read().then((read) => {
+        settle();
+        resolve(read as Read);
+      }, fail);
     });
   }
 }
 
+type Read = { done: true; value?: undefined } | { done: false; value: Uint8Array };
+
 /** What a line that is kept costs in memory, measured; also bounds what lines that are not kept may cost in time. */
 const lineWeight = 64;
 
-function countLineEnds(bytes: Uint8Array): number {
+/** In the text rather than in the bytes: engines search texts many times as fast. */
+function countLineEnds(text: string): number {
   let count = 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
-  for (let at = bytes.indexOf(13); at >= 0; at = bytes.indexOf(13, at + 1)) count++;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  for (let at = text.indexOf("\r"); at >= 0; at = text.indexOf("\r", at + 1)) count++;
   return count;
 }
 

@@ -1,1 +1,16 @@
-export {};
+export type { ServedFrame } from "../serve/frames.ts";
+export { type RouteSourceOptions, routeSource } from "./route-source.ts";
+export type {
+  RunConnection,
+  RunPart,
+  RunReasoningPart,
+  RunSnapshot,
+  RunStoreStatus,
+  RunTextPart,
+  RunToolPart,
+} from "./run-snapshot.ts";
+export { type RunSource, runSource } from "./run-source.ts";
+export { memoryStorage, type RunStorage, webStorage } from "./run-storage.ts";
+export { createRunStore, type RunStore } from "./run-store.ts";
+export type { RunStoreOptions } from "./run-store-options.ts";
+export type { Schedule } from "./schedule.ts";

@@ -82,11 +82,12 @@ it("the mark of an empty query in the base URL doesn't swallow the path", async 
 it("ids of any length don't fill the memory: the oldest are forgotten", () => {
   const cursor = new StreamCursor("simplified");
   const id = (number: number) => `${number}-${"x".repeat(1 << 20)}`;
-  for (let number = 0; number < 20; number++) cursor.accept({ id: id(number), data: "" } as never);
+  const frame = (number: number) => ({ id: id(number), data: "" }) as never;
+  for (let number = 0; number < 20; number++) cursor.receive([frame(number)], 0, 1);
   cursor.connected(undefined);
-  expect(cursor.accept({ id: id(18), data: "" } as never)).toBe(false);
+  expect(cursor.isOld(frame(18))).toBe(true);
   cursor.connected(undefined);
-  expect(cursor.accept({ id: id(2), data: "" } as never)).toBe(true);
+  expect(cursor.isOld(frame(2))).toBe(false);
 });
 
 it("runs whose ids hold slashes are told apart", async () => {

@@ -1,8 +1,7 @@
-import type { CursorOptions } from "cursor-cloud-agents";
+import type { Middleware } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
 import { agent, agentId, failure, fake, key, refuse, reply } from "../support/api-server.ts";
 
-type Middleware = NonNullable<CursorOptions["middleware"]>[number];
 const withMiddleware = (...middleware: Middleware[]) => ({ middleware });
 
 describe("a middleware", () => {
@@ -116,6 +115,17 @@ describe("headers", () => {
     expect(requests.map((request) => request.headers.get("x-team"))).toEqual(["a", "b", "c"]);
     expect(requests.some((request) => request.headers.has("x-gone"))).toBe(false);
     expect(requests[2]!.headers.get("x-more")).toBe("1");
+  });
+
+  it.each([
+    ["no list", { onRequest() {} }],
+    ["an entry without a hook", [{}]],
+    ["a hook that is no function", [{ onRequest: "x" }]],
+    ["a hole", [undefined]],
+  ])("%s is refused when the client is made", (_, middleware) => {
+    expect(() => fake([], { middleware: middleware as never })).toThrow(
+      expect.objectContaining({ kind: "argument", argument: "middleware" }),
+    );
   });
 
   it("can't replace the key: that is said, not ignored", async () => {

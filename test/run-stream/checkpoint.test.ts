@@ -96,6 +96,27 @@ describe("a checkpoint", () => {
     expect(stream.lastEventId).toBe("8");
   });
 
+  it("taken at every event is the same as taken once", async () => {
+    const frames = ["1", "2", "3"].flatMap((id) => [assistant(id, id), update(id, { type: "x" })]);
+    const server = serve([frames.join(""), result() + done]);
+    const stream = server.cursor().runs.stream(ref, { include: "all" });
+    const positions: unknown[] = [];
+    for await (const event of stream) {
+      if (event.type === "result") break;
+      stream.checkpoint();
+      const { lastEventId, completedEventId, eventsOfLast } = stream.checkpoint();
+      positions.push([lastEventId, completedEventId, eventsOfLast]);
+    }
+    expect(positions).toEqual([
+      ["1", undefined, 1],
+      ["1", undefined, 2],
+      ["2", "1", 1],
+      ["2", "1", 2],
+      ["3", "2", 1],
+      ["3", "2", 2],
+    ]);
+  });
+
   it("between two twins gives the second to the next reader, in whichever mode that one reads", async () => {
     const frames = [
       status(),

@@ -19,9 +19,14 @@ const twins = (id: string) => assistant(id, id) + update(id, { type: "text-delta
 const ids = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `${from + index}-0`);
 const lines = (some: string[], line = (id: string) => assistant(id, id)) => some.map(line).join("");
+/** As they come from a network: what is remembered is forgotten by the chunk. */
+const chunks = (some: string[], line?: (id: string) => string) =>
+  Array.from({ length: Math.ceil(some.length / 500) }, (_, at) =>
+    lines(some.slice(at * 500, (at + 1) * 500), line),
+  );
 
 describe("a server that replays more than was asked for", () => {
-  const count = 12_000;
+  const count = 25_000;
   const all = ids(0, count);
 
   it.each([
@@ -29,9 +34,9 @@ describe("a server that replays more than was asked for", () => {
     ["the run from the middle of what is remembered", count - 5_000],
     ["the run from the last event on", count - 1],
     ["nothing", count],
-  ])("is understood over %s, after 12,000 ids", async (_name, from) => {
+  ])("is understood over %s, after 25,000 ids", async (_name, from) => {
     const server = new StreamServer([
-      CUT(lines(all)),
+      CUT(...chunks(all)),
       END(lines(all.slice(from)), lines(ids(count, count + 10)), ending),
     ]);
     const delivered = (await readAll(server)).map(({ id }) => id);
@@ -41,7 +46,7 @@ describe("a server that replays more than was asked for", () => {
   });
 
   it("and has nothing new but the result delivers the result", async () => {
-    const server = new StreamServer([CUT(lines(all)), END(lines(all), ending)]);
+    const server = new StreamServer([CUT(...chunks(all)), END(lines(all), ending)]);
     expect((await readAll(server)).slice(count)).toMatchObject([{ type: "result" }, { type: "done" }]);
   });
 
@@ -90,9 +95,9 @@ describe("a server that replays more than was asked for", () => {
     },
   );
 
-  it("of 12,000 twins cut between two of them still owes the second", async () => {
+  it("of 25,000 twins cut between two of them still owes the second", async () => {
     const server = new StreamServer([
-      CUT(lines(all.slice(0, -1), twins), assistant(all.at(-1)!, "last")),
+      CUT(...chunks(all.slice(0, -1), twins), assistant(all.at(-1)!, "last")),
       END(
         lines(all.slice(0, -1), twins),
         assistant(all.at(-1)!, "last"),

@@ -142,6 +142,10 @@ describe("a stream", () => {
     expect(open({ include: "everything" })).toThrow(expect.objectContaining({ argument: "include" }));
     expect(open({ from: "" })).toThrow(expect.objectContaining({ argument: "from" }));
     expect(open({ from: 7 })).toThrow(expect.objectContaining({ argument: "from" }));
+    const broken = { ...ref, agentId: ref.agentId, runId: ref.id, lastEventId: "1\r2" };
+    for (const from of ["1\n2", broken, { ...broken, lastEventId: "1", completedEventId: "0\n" }]) {
+      expect(open({ from })).toThrow(expect.objectContaining({ argument: "from" }));
+    }
     expect(open({ from: { agentId: ref.agentId, runId: "run-other" } })).toThrow(/another run/);
     expect(open({ idleTimeout: 0 })).toThrow(expect.objectContaining({ argument: "idleTimeout" }));
     expect(open({ maxReconnects: -1 })).toThrow(expect.objectContaining({ argument: "maxReconnects" }));

@@ -65,6 +65,20 @@ describe("an event without end", () => {
   });
 });
 
+it.each([
+  ["LF", "\n"],
+  ["CR", "\r"],
+])("the lines of an event count, 64 bytes each (%s)", async (_name, newline) => {
+  const read = (lines: number) => {
+    const open = new TextEncoder().encode(`event: thinking${newline}${`data:${newline}`.repeat(lines)}`);
+    const server = new StreamServer([END(open, 'data: {"text":"x"}\n\n', result() + done)]);
+    return readAll(server, { maxEventBytes: 8 * kib, include: "all" });
+  };
+  // 6 + 64 bytes each.
+  expect(await read(100)).toHaveLength(3);
+  await expect(read(140)).rejects.toMatchObject({ reason: "event_too_large" });
+});
+
 describe("one very large event (B11)", () => {
   const big = (size: number, newline: string) => {
     const data = { callId: "c1", name: "read_file", status: "completed", result: "a".repeat(size) };

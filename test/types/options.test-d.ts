@@ -1,4 +1,11 @@
-import { Cursor, type CursorOptions, type RequestOptions, type RunStreamOptions } from "cursor-cloud-agents";
+import {
+  Cursor,
+  type CursorOptions,
+  type Middleware,
+  type RequestOptions,
+  type RunStreamOptions,
+} from "cursor-cloud-agents";
+import type { Middleware as OpenapiFetchMiddleware } from "openapi-fetch";
 
 // A user with exactOptionalPropertyTypes may pass on what he may not have. Checked by `npx tsc`.
 
@@ -50,6 +57,20 @@ export function calls(cursor: Cursor, agentId: string) {
 }
 
 export const clients = [new Cursor(), new Cursor({}), new Cursor({ apiKey: async () => "key" })];
+
+declare const theirs: OpenapiFetchMiddleware;
+declare const theirList: OpenapiFetchMiddleware[];
+export const middleware: Middleware[] = [
+  theirs,
+  { onRequest: ({ request, schemaPath }) => request.headers.set("x-path", schemaPath) },
+  { onResponse: async ({ response }) => Response.json(await response.clone().json()) },
+  { onError: ({ error }) => new Error("mine", { cause: error }) },
+];
+export const withTheirs = new Cursor({ apiKey: "x", middleware: theirList });
+export const itsFetch: typeof globalThis.fetch = ((f: NonNullable<CursorOptions["fetch"]>) => f)(fetch);
+
+// @ts-expect-error a hook's answer is a request or a response
+export const badMiddleware: Middleware = { onRequest: () => 7 };
 
 export const badOptions: CursorOptions[] = [
   // @ts-expect-error a key is text, or a function that gives it

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeStream } from "node:stream/web";
 
 /** Turns a handler of web requests, as Hono, Next, Workers, Bun and Deno have them, into a listener of node:http. */
 export function toListener(handle: (request: Request) => Promise<Response>): RequestListener {
@@ -10,7 +11,10 @@ export function toListener(handle: (request: Request) => Promise<Response>): Req
     try {
       const response = await handle(toRequest(incoming, left.signal));
       outgoing.writeHead(response.status, [...response.headers].flat());
-      await pipeline(response.body ? Readable.fromWeb(response.body) : Readable.from([]), outgoing);
+      await pipeline(
+        response.body ? Readable.fromWeb(response.body as NodeStream) : Readable.from([]),
+        outgoing,
+      );
     } catch {
       // Too late for an answer where one has begun: cut off, it can't be taken for a whole one.
       if (outgoing.headersSent) outgoing.destroy();

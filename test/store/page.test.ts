@@ -1,0 +1,122 @@
+// @vitest-environment happy-dom
+import { ManualClock } from "cursor-cloud-agents/emulator";
+import { createRunStore, routeSource, webStorage } from "cursor-cloud-agents/store";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { dispatch, hide, page } from "../support/page.ts";
+import { CUT, END, STALL, StreamServer, UNREACHABLE } from "../support/stream-server.ts";
+import { playedSource, settle, text } from "./support.ts";
+
+afterEach(() => {
+  hide(false);
+  page.sessionStorage.clear();
+});
+
+const url = "https://app.test/api/stream";
+const piece = (id: string) => `id: ${id}\ndata: ${JSON.stringify(text(id, id))}\n\n`;
+const last = `data: ${JSON.stringify({ type: "end", id: "end:1" })}\n\n`;
+
+/** A clock that stands still for timers, as they do in a frozen page, but not for `now`. */
+class FrozenClock extends ManualClock {
+  slept = 0;
+  override now(): number {
+    return super.now() + this.slept;
+  }
+}
+
+function watch(server: StreamServer) {
+  const source = routeSource(url, { fetch: server.fetch, clock: server.clock, random: () => 0 });
+  const store = createRunStore(source, { clock: server.clock });
+  const leave = store.subscribe(() => {});
+  return { store, leave };
+}
+
+describe("a page that comes back", () => {
+  it.each(["online", "pageshow", "resume", "visibilitychange"])(
+    "tries at once on %s, whatever the pause",
+    async (event) => {
+      const server = new StreamServer([UNREACHABLE, UNREACHABLE, END(piece("1"), last)]);
+      const { store } = watch(server);
+      await settle();
+      expect(server.requests).toHaveLength(1);
+      dispatch(event);
+      await settle();
+      dispatch(event);
+      await settle();
+      expect(server.requests).toHaveLength(3);
+      expect(server.clock.now()).toBe(server.requests[0]!.at);
+      await settle();
+      expect(store.getSnapshot()).toMatchObject({ text: "1", status: "ready" });
+      expect(server.clock.pending).toBe(0);
+    },
+  );
+
+  it("asks again where its connection died while it was frozen, and leaves a living one alone", async () => {
+    const clock = new FrozenClock();
+    const server = new StreamServer([STALL(piece("1")), STALL(piece("2"))], { clock });
+    const { leave } = watch(server);
+    await settle();
+    clock.slept = 20_000;
+    dispatch("resume");
+    await settle();
+    expect(server.requests).toHaveLength(1);
+    clock.slept = 25_000;
+    hide(true);
+    dispatch("visibilitychange");
+    await settle();
+    expect(server.requests).toHaveLength(1);
+    hide(false);
+    dispatch("visibilitychange");
+    await settle();
+    expect(server.openBodies).toBe(0);
+    await clock.advance(1_000);
+    expect(server.positions).toEqual([undefined, "1"]);
+    leave();
+    await clock.advance(0);
+    await settle();
+    expect(clock.pending).toBe(0);
+    expect(server.openBodies).toBe(0);
+  });
+
+  it("doesn't use up its tries while there is no network", async () => {
+    const offline = vi.spyOn(page.navigator, "onLine", "get").mockReturnValue(false);
+    const server = new StreamServer((_, index) => (index < 40 ? UNREACHABLE : END(last)));
+    const { store } = watch(server);
+    await server.clock.advance(40 * 60_000);
+    offline.mockRestore();
+    expect(store.getSnapshot().status).toBe("ready");
+    expect(server.requests[40]!.at - server.requests[39]!.at).toBe(30_000);
+  });
+
+  it("has left no listener behind once it is over", async () => {
+    const added = vi.spyOn(page, "addEventListener");
+    const removed = vi.spyOn(page, "removeEventListener");
+    const server = new StreamServer([CUT(piece("1")), UNREACHABLE, END(last)]);
+    const { store } = watch(server);
+    await server.clock.advance(10_000);
+    expect(store.getSnapshot().status).toBe("ready");
+    expect(added.mock.calls.length).toBeGreaterThan(0);
+    const names = (calls: unknown[][]) => calls.map(([name]) => String(name)).sort();
+    expect(names(removed.mock.calls)).toEqual(expect.arrayContaining(names(added.mock.calls)));
+    expect(removed.mock.calls.length).toBeGreaterThanOrEqual(added.mock.calls.length);
+    vi.restoreAllMocks();
+  });
+});
+
+describe("a page that is left", () => {
+  it.each(["pagehide", "visibilitychange"])("has kept all that it received on %s", async (event) => {
+    const source = playedSource("run-1");
+    const store = createRunStore(source, { storage: webStorage("session"), clock: new ManualClock() });
+    store.subscribe(() => {});
+    source.now.send(text("1", "a"), text("2", "b"));
+    await settle();
+    expect(page.sessionStorage.length).toBe(0);
+    dispatch(event);
+    const again = playedSource("run-1");
+    const reloaded = createRunStore(again, { storage: webStorage("session") });
+    expect(reloaded.getSnapshot().text).toBe("ab");
+    reloaded.start();
+    expect(again.now.position).toBe("2");
+    reloaded.stop();
+    store.stop();
+  });
+});

@@ -1,0 +1,377 @@
+import { type ApiError, isApiError, isArgumentError, isStreamError } from "cursor-cloud-agents";
+import { ManualClock } from "cursor-cloud-agents/emulator";
+import { type RouteSourceOptions, routeSource, type ServedFrame } from "cursor-cloud-agents/store";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  byteByByte,
+  type Connection,
+  CUT,
+  END,
+  refuse,
+  SILENT,
+  STALL,
+  StreamServer,
+  type StreamServerOptions,
+  UNREACHABLE,
+} from "../support/stream-server.ts";
+import { done, end, failed, reset, result, settle, status, text } from "./support.ts";
+
+const unhandled: unknown[] = [];
+process.on("unhandledRejection", (reason) => unhandled.push(reason));
+afterEach(async () => {
+  await settle();
+  expect(unhandled.splice(0)).toEqual([]);
+});
+
+/** A frame as the page's server writes it. */
+const message = (frame: ServedFrame): string => {
+  const id = "id" in frame && frame.id !== undefined ? `id: ${frame.id}\n` : "";
+  return `${id}data: ${JSON.stringify(frame)}\n\n`;
+};
+const messages = (...frames: ServedFrame[]): string => frames.map(message).join("");
+
+const url = "https://app.test/api/stream";
+
+/** Reads a route to its end. What it fails with is the last of `read`. */
+async function read(
+  connections: Connection[] | ((request: unknown, index: number) => Connection),
+  options: RouteSourceOptions & StreamServerOptions & { from?: string; url?: string } = {},
+) {
+  const { from, url: address = url, deaf, ...rest } = options;
+  const server = new StreamServer(connections, deaf ? { deaf } : {});
+  const source = routeSource(address, {
+    fetch: server.fetch,
+    clock: server.clock,
+    random: () => 0,
+    ...rest,
+  });
+  const frames: ServedFrame[] = [];
+  const reports: string[] = [];
+  let error: unknown;
+  const reading = (async () => {
+    const { signal } = new AbortController();
+    for await (const frame of source(from, signal, (connection) => reports.push(connection)))
+      frames.push(frame);
+  })();
+  await server.run(reading).catch((reason) => {
+    error = reason;
+  });
+  return { server, frames, reports, error, waits: waitsOf(server) };
+}
+
+/** Milliseconds between the requests. */
+const waitsOf = ({ requests }: StreamServer) =>
+  requests.slice(1).map(({ at }, index) => at - requests[index]!.at);
+
+describe("a route is read", () => {
+  it("to the end of the run, keep-alives and strange words left out", async () => {
+    const body = `retry: 2000\n: hi\n\n${messages(status(), text("1", "Hel"))}data: not json\n\ndata: 7\n\n: \n\n${messages(
+      text("2", "lo"),
+      result(),
+      done,
+      end,
+    )}${message(text("3", "too late"))}`;
+    const { frames, server, error, reports } = await read([END(body)]);
+    expect(error).toBeUndefined();
+    expect(frames).toEqual([status(), text("1", "Hel"), text("2", "lo"), result(), done, end]);
+    expect(reports).toEqual(["open"]);
+    expect(server.requests).toHaveLength(1);
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+    expect(new Headers(server.requests[0]!.headers).get("accept")).toBe("text/event-stream");
+    expect(server.positions).toEqual([undefined]);
+  });
+
+  it("byte by byte as well", async () => {
+    const { frames } = await read([END(...byteByByte(messages(text("1", "ü–🙂"), end)))]);
+    expect(frames).toEqual([text("1", "ü–🙂"), end]);
+  });
+
+  it("from where the store stands", async () => {
+    const { server } = await read([END(message(end))], { from: "7-0" });
+    expect(server.positions).toEqual(["7-0"]);
+  });
+
+  it("on from the last whole message when the connection breaks or ends", async () => {
+    const half = message(text("3", "half")).slice(0, -4);
+    const { frames, server, reports } = await read([
+      CUT(message(text("1", "a"))),
+      END(messages(status(), text("2", "b")), half),
+      END(messages(text("3", "c"), end)),
+    ]);
+    expect(server.positions).toEqual([undefined, "1", "2"]);
+    expect(frames.flatMap((frame) => (frame.type === "assistant" ? frame.data.text : []))).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+    expect(reports).toEqual(["open", "reconnecting", "open", "reconnecting", "open"]);
+    expect(server.openBodies).toBe(0);
+  });
+
+  it("from the run's start after a `reset`, also when the connection breaks right behind it", async () => {
+    const { server, frames } = await read([CUT(message(reset)), END(messages(text("1", "a"), end))], {
+      from: "old",
+    });
+    expect(server.positions).toEqual(["old", undefined]);
+    expect(frames).toEqual([reset, text("1", "a"), end]);
+  });
+
+  it("no further after a 204: the run is over", async () => {
+    let requests = 0;
+    const source = routeSource(url, {
+      fetch: async () => {
+        requests++;
+        return new Response(null, { status: 204 });
+      },
+    });
+    const frames: ServedFrame[] = [];
+    for await (const frame of source("7", new AbortController().signal, () => {})) frames.push(frame);
+    expect(frames.map(({ type }) => type)).toEqual(["end"]);
+    expect(requests).toBe(1);
+  });
+
+  it("no further after a final failure, and on after one that isn't", async () => {
+    const final = await read([END(message(failed(true)))]);
+    expect(final.frames).toEqual([failed(true)]);
+    expect(final.error).toBeUndefined();
+    const other = await read([END(messages(text("1", "a"), failed(false))), END(message(end))]);
+    expect(other.frames).toEqual([text("1", "a"), end]);
+    expect(other.server.positions).toEqual([undefined, "1"]);
+  });
+});
+
+describe("a position", () => {
+  it("travels in the query where that is asked for, or where no header can hold it", async () => {
+    const asked = await read([END(message(end))], { from: "7-0", position: "query", url: `${url}#part` });
+    expect(asked.server.positions).toEqual([undefined]);
+    const odd: string[] = [];
+    const source = routeSource("https://app.test/stream?run=1", {
+      fetch: async (address) => {
+        odd.push(String(address));
+        return new Response(null, { status: 204 });
+      },
+    });
+    for await (const _ of source("é &", new AbortController().signal, () => {}));
+    expect(odd).toEqual(["https://app.test/stream?run=1&lastEventId=%C3%A9%20%26"]);
+  });
+});
+
+describe("what the page sends", () => {
+  it("are its headers, asked for each time, and its cookies as it says", async () => {
+    const sent: [RequestInit, string | null][] = [];
+    let token = 0;
+    const clock = new ManualClock();
+    const source = routeSource(url, {
+      clock,
+      credentials: "include",
+      headers: async () => ({ authorization: `Bearer ${++token}` }),
+      fetch: async (_, init) => {
+        sent.push([init!, new Headers(init!.headers).get("authorization")]);
+        return sent.length < 2 ? new Response("", { status: 503 }) : new Response(null, { status: 204 });
+      },
+    });
+    const reading = (async () => {
+      for await (const _ of source(undefined, new AbortController().signal, () => {}));
+    })();
+    await clock.run(reading);
+    expect(sent.map(([, authorization]) => authorization)).toEqual(["Bearer 1", "Bearer 2"]);
+    expect(sent[0]![0]).toMatchObject({ credentials: "include", cache: "no-store" });
+  });
+});
+
+describe("a route that fails", () => {
+  it.each([401, 403, 404, 400, 410])("is given up for good on %i", async (code) => {
+    const { error, server } = await read([refuse(code, { error: { code: "x", message: "secret" } })], {
+      url: `${url}?token=abc`,
+    });
+    expect(error).toSatisfy(isApiError);
+    expect(error).toMatchObject({ status: code, method: "GET", path: "/api/stream" } as Partial<ApiError>);
+    expect(JSON.stringify([error, (error as Error).message])).not.toMatch(/abc|secret/);
+    expect(server.requests).toHaveLength(1);
+    expect(server.openBodies).toBe(0);
+  });
+
+  it("is given up for good on a page instead of a stream, such as a form to sign in", async () => {
+    const { error, server } = await read([refuse(200, "<html>")]);
+    expect(error).toMatchObject({ status: 200, code: "invalid_response" });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([408, 425, 429, 500, 502, 503])("is asked again on %i", async (code) => {
+    const { frames } = await read([refuse(code), END(message(end))]);
+    expect(frames).toEqual([end]);
+  });
+
+  it("is asked again with growing pauses, and given up after ten tries in a row", async () => {
+    const { error, server, waits } = await read(() => UNREACHABLE);
+    expect(server.requests).toHaveLength(11);
+    expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30].map((seconds) => seconds * 1_000));
+    expect(error).toSatisfy(isStreamError);
+    expect(error).toMatchObject({
+      reason: "disconnected",
+      message: "GET /api/stream: 11 tries in a row were in vain",
+    });
+    expect((error as Error).cause).toBeInstanceOf(TypeError);
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("spreads its pages over half a pause", async () => {
+    expect((await read([UNREACHABLE, END(message(end))], { random: () => 0.5 })).waits).toEqual([1_250]);
+  });
+
+  it("is waited for as long as it asks: `retry:`, Retry-After in seconds and as a date", async () => {
+    const clock = new ManualClock();
+    const date = new Date(clock.now() + 100_000).toUTCString();
+    const { waits } = await read([
+      CUT("retry: 5000\n\n", message(text("1", "a"))),
+      refuse(429, "", { "retry-after": "60" }),
+      END(message(end)),
+    ]);
+    expect(waits).toEqual([5_000, 60_000]);
+    expect((await read([refuse(503, "", { "retry-after": date }), END(message(end))])).waits).toEqual([
+      100_000,
+    ]);
+    expect((await read([refuse(503, "", { "retry-after": "99999" }), END(message(end))])).waits).toEqual([
+      300_000,
+    ]);
+  });
+
+  it("has its tries back after progress", async () => {
+    let requests = 0;
+    const { error, server } = await read(
+      () => {
+        if (++requests > 30) return END(message(end));
+        return requests % 3 === 0 ? CUT(message(text(`${requests}`, "x"))) : UNREACHABLE;
+      },
+      { maxReconnects: 3 },
+    );
+    expect(error).toBeUndefined();
+    expect(server.requests).toHaveLength(31);
+  });
+
+  it("is never asked again with maxReconnects 0", async () => {
+    const { error, server } = await read([CUT(message(text("1", "a")))], { maxReconnects: 0 });
+    expect(error).toMatchObject({ reason: "disconnected", lastEventId: "1" });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ["end", END],
+    ["break", CUT],
+  ])(
+    "may be silent about the run for hours, over connections that hold for a while and then %s",
+    async (_, close) => {
+      const short = { ...close(": \n\n", ": \n\n", ": \n\n"), pace: 5_000 };
+      const { frames, server } = await read((_, index) => (index < 50 ? short : END(message(end))));
+      expect(frames).toEqual([end]);
+      expect(server.requests).toHaveLength(51);
+    },
+  );
+
+  it("is given up when it takes long to say nothing", async () => {
+    const slow = { ...CUT(), delay: 20_000 };
+    const { error, server } = await read(() => slow);
+    expect(error).toSatisfy(isStreamError);
+    expect(server.requests).toHaveLength(11);
+  });
+
+  it("is given up when each connection holds for a while and ends in a failure", async () => {
+    const down = { ...END(": \n\n", ": \n\n", ": \n\n", message(failed(false))), pace: 5_000 };
+    const { error, server } = await read(() => down);
+    expect(error).toMatchObject({
+      reason: "disconnected",
+      cause: { message: "the run can't be read", code: "upstream" },
+    });
+    expect(server.requests).toHaveLength(11);
+  });
+
+  it("counts as dead after 45 s of silence, before its headers and behind them", async () => {
+    const { frames, waits, server } = await read([
+      SILENT,
+      STALL(message(text("1", "a"))),
+      { ...STALL(": \n\n", ": \n\n", ": \n\n", message(end)), pace: 40_000 },
+    ]);
+    expect(frames).toEqual([text("1", "a"), end]);
+    expect(waits).toEqual([46_000, 46_000]);
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("leaves nothing behind where fetch listens to no signal", async () => {
+    const { frames, server } = await read([STALL(message(text("1", "a"))), END(message(end))], {
+      deaf: true,
+    });
+    expect(frames).toHaveLength(2);
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("is given up at a message larger than accepted", async () => {
+    const { error, server } = await read(
+      [STALL(message(text("1", "a")), "id: 2\ndata: ", "x".repeat(5_000))],
+      {
+        maxEventBytes: 1_000,
+      },
+    );
+    expect(error).toMatchObject({ reason: "event_too_large", lastEventId: "1" });
+    expect(server.requests).toHaveLength(1);
+    expect(server.openBodies).toBe(0);
+  });
+});
+
+describe("an abort", () => {
+  it.each([
+    ["while the server is silent", SILENT],
+    ["inside a stream", STALL(message(text("1", "a")))],
+    ["in a pause", UNREACHABLE],
+  ])("ends everything at once %s", async (_, connection) => {
+    const server = new StreamServer([connection]);
+    const controller = new AbortController();
+    const source = routeSource(url, { fetch: server.fetch, clock: server.clock });
+    const reading = (async () => {
+      for await (const _ of source(undefined, controller.signal, () => {}));
+    })();
+    const outcome = reading.catch((error: unknown) => error);
+    await settle();
+    controller.abort("enough");
+    expect(await outcome).toBe("enough");
+    await settle();
+    expect(server.clock.pending).toBe(0);
+    expect(server.openBodies).toBe(0);
+  });
+});
+
+describe("a fetch that never answers and listens to no signal", () => {
+  it("is not waited for", async () => {
+    const clock = new ManualClock();
+    let requests = 0;
+    const fetch = () => {
+      requests++;
+      return new Promise<never>(() => {});
+    };
+    const source = routeSource(url, { fetch, clock, maxReconnects: 1 });
+    const reading = (async () => {
+      for await (const _ of source(undefined, new AbortController().signal, () => {}));
+    })();
+    expect(await clock.run(reading.catch((error: unknown) => error))).toSatisfy(isStreamError);
+    expect(requests).toBe(2);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe("arguments that can't work are refused by name", () => {
+  it.each([
+    ["url", () => routeSource("")],
+    ["url", () => routeSource(undefined as never)],
+    ["headers", () => routeSource(url, { headers: { "a b": "c" } })],
+    ["idleTimeout", () => routeSource(url, { idleTimeout: 0 })],
+    ["maxReconnects", () => routeSource(url, { maxReconnects: -1 })],
+    ["maxEventBytes", () => routeSource(url, { maxEventBytes: 0 })],
+    ["fetch", () => routeSource(url, { fetch: "fetch" as never })],
+    ["random", () => routeSource(url, { random: 1 as never })],
+    ["position", () => routeSource(url, { position: "path" as never })],
+    ["credentials", () => routeSource(url, { credentials: "always" as never })],
+    ["apiKey", () => routeSource(url, { apiKey: "key" } as never)],
+  ])("%s", (argument, call) => {
+    expect(call).toThrow(expect.toSatisfy((error) => isArgumentError(error) && error.argument === argument));
+  });
+});
