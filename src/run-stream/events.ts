@@ -71,8 +71,6 @@ export type RunEvent = KnownRunEvent | UnknownRunEvent | InvalidRunEvent;
 export type RunStreamInclude = "simplified" | "interaction" | "all";
 
 const rawLimit = 4096;
-/** What nests deeper can be parsed, but neither be written as JSON again nor be copied: the stack overflows. */
-const deepest = 500;
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
@@ -160,16 +158,14 @@ function parse(text: string, name: string): unknown {
   if (text === "" && (name === "heartbeat" || name === "done")) return {};
   try {
     const data: unknown = JSON.parse(text);
-    // Each level takes two characters at least.
-    return text.length >= 2 * deepest && isDeeper(data, deepest) ? unparsable : data;
+    return isDeeper(data, 500) ? unparsable : data;
   } catch {
     return unparsable;
   }
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  for (const part of Object.values(value)) if (isDeeper(part, levels - 1)) return true;
-  return false;
-}
+/** What nests too deep can be parsed, but neither be written as JSON again nor be copied: the stack overflows. */
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (!levels || Object.values(value).some((part) => isDeeper(part, levels - 1)));
