@@ -80,7 +80,11 @@ export async function toPrompt(
     { prompt, file, keyFromStdin },
     prompt === "-" ? stdin : noInput,
     context.signal,
-  );
+  ).catch((error: unknown) => {
+    // Else a deadline would sound as if there were a run.
+    if (context.signal.aborted) context.terminal.alert("ended before the prompt was read: nothing was sent");
+    throw error;
+  });
   const images: PromptImage[] = [];
   for (const path of image) images.push(await imageFromFile(path, { signal: context.signal }));
   return images.length === 0 ? { text } : { text, images };
@@ -89,8 +93,11 @@ export async function toPrompt(
 const noInput: AsyncIterable<string> = (async function* () {})();
 
 /** The MCP servers of a file. */
-export async function toMcpServers(path: string | undefined): Promise<McpServer[] | undefined> {
-  return path === undefined ? undefined : ((await readList("--mcp-file", path)) as McpServer[]);
+export async function toMcpServers(
+  context: Context,
+  path: string | undefined,
+): Promise<McpServer[] | undefined> {
+  return path === undefined ? undefined : ((await readList(context, "--mcp-file", path)) as McpServer[]);
 }
 
 /** What a new agent is made of, without its prompt. */
@@ -107,7 +114,7 @@ export async function toAgentParams(
   const envVars = await toEnvVars(context, flags);
   const { subagentsFile } = flags;
   const subagents =
-    subagentsFile === undefined ? undefined : await readList("--subagents-file", subagentsFile);
+    subagentsFile === undefined ? undefined : await readList(context, "--subagents-file", subagentsFile);
   const params = {
     name: flags.name,
     agentId: flags.agentId,
@@ -115,7 +122,7 @@ export async function toAgentParams(
     autoCreatePR: flags.autoCreatePr,
     skipReviewerRequest: flags.skipReviewerRequest,
     workOnCurrentBranch: flags.workOnCurrentBranch,
-    mcpServers: await toMcpServers(flags.mcpFile),
+    mcpServers: await toMcpServers(context, flags.mcpFile),
     customSubagents: subagents as CustomSubagent[] | undefined,
     envVars,
     repos:
@@ -158,12 +165,12 @@ function toModelParam(text: string): { id: string; value: string } {
 }
 
 async function toEnvVars(
-  { io }: Context,
+  { io, signal }: Context,
   { envVar = [], envFile }: AgentFlags,
 ): Promise<Record<string, string> | undefined> {
   if (envVar.length === 0 && envFile === undefined) return undefined;
   const values: Record<string, string> = {};
-  const lines = envFile === undefined ? [] : (await readTextFile(envFile)).split(/\r?\n/);
+  const lines = envFile === undefined ? [] : (await readTextFile(envFile, signal)).split(/\r?\n/);
   lines.forEach((line, index) => {
     if (/^\s*(#|$)/.test(line)) return;
     const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
@@ -185,8 +192,8 @@ async function toEnvVars(
   return values;
 }
 
-async function readList(flag: string, path: string): Promise<unknown[]> {
-  const list = await readJsonFile(path);
+async function readList({ signal }: Context, flag: string, path: string): Promise<unknown[]> {
+  const list = await readJsonFile(path, signal);
   if (!Array.isArray(list)) throw new UsageError(`${flag}: ${path} is no JSON list`);
   return list;
 }

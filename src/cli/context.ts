@@ -32,12 +32,15 @@ export class Context {
   terminal: Terminal;
   globals: GlobalOptions = {};
   exitCode: number = exitCodes.finished;
+  /** What was said already of what a failure left behind: `--json` says it with the failure. */
+  readonly hints: string[] = [];
   /** What a signal does; a command that knows better puts its own in. */
   onInterrupt: (signal: SignalName) => void;
   readonly #controller = new AbortController();
   #cursor: Promise<Cursor> | undefined;
   #key: string | undefined;
   #keyFile: Promise<string> | undefined;
+  #told: { error: unknown; exitCode: number } | undefined;
 
   constructor(io: CommandLineIo) {
     this.io = io;
@@ -106,7 +109,8 @@ export class Context {
   async #readKey(): Promise<string> {
     const { apiKeyFile } = this.globals;
     if (apiKeyFile !== undefined) {
-      this.#keyFile ??= apiKeyFile === "-" ? readInput(this.io.stdin, this.signal) : readTextFile(apiKeyFile);
+      this.#keyFile ??=
+        apiKeyFile === "-" ? readInput(this.io.stdin, this.signal) : readTextFile(apiKeyFile, this.signal);
       this.#key = await this.#keyFile;
     }
     if (this.#key === undefined || this.#key.trim() === "") {
@@ -142,13 +146,12 @@ export class Context {
     else print(this.terminal);
   }
 
-  /** Tells of an error in one line, with what to do about it. Returns the exit code. */
+  /** Tells of an error in one line, with what to do about it; of the same one once. Returns the exit code. */
   fail(error: unknown, followed?: Followed): number {
     if (error instanceof BrokenPipe) return exitCodes.brokenPipe;
-    if (error instanceof Interruption) {
-      return error.signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
-    }
+    if (this.#told && this.#told.error === error) return this.#told.exitCode;
     const { message, hints, exitCode, fields } = explainError(error, this, followed);
+    this.#told = { error, exitCode };
     const clean = (text: string) => redactKey(text, this.#key);
     if (this.globals.json && !(error instanceof UsageError)) {
       const safe = Object.fromEntries(
@@ -157,8 +160,10 @@ export class Context {
           typeof value === "string" ? clean(value) : value,
         ]),
       );
-      this.json({ type: "failure", error: safe, hints: hints.map(clean), exitCode });
+      this.json({ type: "failure", error: safe, hints: [...hints, ...this.hints].map(clean), exitCode });
     }
+    // Whoever ended it knows.
+    if (error instanceof Interruption) return exitCode;
     this.terminal.alert({ text: "error:", style: "red" }, ` ${clean(message)}`);
     for (const hint of hints) this.terminal.alert(`  ${clean(hint)}`);
     return exitCode;
@@ -167,6 +172,13 @@ export class Context {
   /** Takes our key out of what others wrote. */
   redact(text: string): string {
     return redactKey(text, this.#key);
+  }
+
+  /** Notes that all has been told of an error, in whatever way. */
+  told(error: unknown): number {
+    const { exitCode } = explainError(error, this);
+    this.#told = { error, exitCode };
+    return exitCode;
   }
 
   /** Waits until stdout has taken what was written: a slow reader must not fill the memory. */

@@ -1,7 +1,7 @@
 import { type ApiError, CursorError, isApiError, isStreamError, isTimeoutError } from "../index.ts";
 import type { Context, Followed } from "./context.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { MissingKeyError, UsageError } from "./failures.ts";
+import { Interruption, MissingKeyError, UsageError } from "./failures.ts";
 import { duration } from "./format.ts";
 
 /** An error, told to a person. */
@@ -28,6 +28,10 @@ export function explainError(error: unknown, context: Context, followed?: Follow
   }
   if (error instanceof MissingKeyError) {
     return { ...plain(error), hints: keyHints, exitCode: exitCodes.account };
+  }
+  if (error instanceof Interruption) {
+    const exitCode = error.signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
+    return { ...plain(error), hints: [], exitCode };
   }
   if (!CursorError.isInstance(error)) {
     return { ...plain(error), hints: followed ? resume(context, followed) : [], exitCode: exitCodes.failed };
@@ -75,8 +79,8 @@ function unknownOutcome(error: CursorError, context: Context): string[] {
 
 function adviceFor(error: CursorError, context: Context): string[] {
   if (isApiError(error)) {
-    const advice = byCode[error.code ?? ""] ?? byStatus[error.status] ?? (() => []);
-    return advice(error, context);
+    const advice = adviceByCode.get(error.code ?? "") ?? byStatus[error.status];
+    return advice?.(error, context) ?? [];
   }
   if (error.kind === "connection" || (isTimeoutError(error) && error.phase !== "deadline")) {
     return [
@@ -157,6 +161,9 @@ const byCode: Record<string, Advice | undefined> = {
   invalid_response: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy before it?`],
   redirect_refused: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy before it?`],
 };
+
+/** A map, since a code is the server's word: it may be `constructor`. */
+const adviceByCode = new Map(Object.entries(byCode));
 
 const byStatus: Record<number, Advice | undefined> = {
   401: refusedKey,

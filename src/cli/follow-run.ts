@@ -31,7 +31,7 @@ export async function followRun(context: Context, ref: RunRef, options: FollowOp
       }),
   });
   const printer = new RunPrinter(context.terminal);
-  const release = guardInterrupts(context, ref, options.cancelOnInterrupt === true);
+  const guard = guardInterrupts(context, ref, options.cancelOnInterrupt === true);
   try {
     for await (const event of stream) {
       await context.drained(json ? context.json(event) : printer.print(event));
@@ -42,10 +42,17 @@ export async function followRun(context: Context, ref: RunRef, options: FollowOp
     context.terminal.endText();
     const checkpoint = stream.checkpoint();
     const followed = { agentId: ref.agentId, runId: ref.id, lastEventId: checkpoint.lastEventId };
-    if (error instanceof Interruption) tellDetached(context, followed, checkpoint, error);
+    if (error instanceof Interruption) {
+      tellDetached(context, followed, checkpoint, error);
+      // How far the cancellation got, nobody knows.
+      const run = guard.isCancelling() ? "the run may be cancelled, or go on" : "the run goes on";
+      context.terminal.alert(`detached; ${run}`);
+      context.terminal.alert(`  follow it again: ${context.resumeCommand(followed)}`);
+      context.terminal.alert(`  cancel it:       ${context.command("cancel", ref.agentId, ref.id)}`);
+    }
     return error instanceof BrokenPipe ? context.fail(error) : context.fail(error, followed);
   } finally {
-    release();
+    guard.release();
     stream.close();
   }
 }
@@ -57,6 +64,7 @@ function tellOutcome(context: Context, printer: RunPrinter, result: RunResult, i
   return exitCode;
 }
 
+/** The line of JSON; people read the same on stderr. */
 function tellDetached(
   context: Context,
   followed: { agentId: string; runId: string; lastEventId: string | undefined },
@@ -65,12 +73,9 @@ function tellDetached(
 ): void {
   const { agentId, runId } = followed;
   const command = context.resumeCommand(followed);
-  const exitCode = context.fail(interruption);
+  const exitCode = context.told(interruption);
   if (context.globals.json) {
     const { signal } = interruption;
     context.json({ type: "detached", signal, agentId, runId, checkpoint, command, exitCode });
   }
-  context.terminal.alert("detached; the run goes on");
-  context.terminal.alert(`  follow it again: ${command}`);
-  context.terminal.alert(`  cancel it:       ${context.command("cancel", agentId, runId)}`);
 }

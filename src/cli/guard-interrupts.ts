@@ -10,11 +10,16 @@ const patience = 5_000;
  * `cancels` the first Ctrl-C leaves the run alone and ends the following; with it, a second one within five seconds cancels
  * the run, and a third one doesn't wait for that. SIGTERM always leaves the run alone.
  */
-export function guardInterrupts(context: Context, ref: RunRef, cancels: boolean): () => void {
+export function guardInterrupts(
+  context: Context,
+  ref: RunRef,
+  cancels: boolean,
+): { release(): void; isCancelling(): boolean } {
   const { clock } = context.io;
   const before = context.onInterrupt;
   let timer: unknown;
   let presses = 0;
+  let isCancelling = false;
   const detach = () => context.abort(new Interruption("SIGINT"));
   const stopTimer = () => {
     if (timer !== undefined) clock.clearTimeout(timer);
@@ -30,13 +35,15 @@ export function guardInterrupts(context: Context, ref: RunRef, cancels: boolean)
       return;
     }
     stopTimer();
+    isCancelling = true;
     context.terminal.alert("cancelling the run (Ctrl-C once more: don't wait)");
     cancel(context, ref).catch((error: unknown) => context.abort(error));
   };
-  return () => {
+  const release = () => {
     stopTimer();
     context.onInterrupt = before;
   };
+  return { release, isCancelling: () => isCancelling };
 }
 
 async function cancel(context: Context, ref: RunRef): Promise<void> {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { UsageError } from "./failures.ts";
 import type { Input } from "./io.ts";
 
@@ -34,13 +34,13 @@ export async function readLine(stdin: Input, signal: AbortSignal): Promise<strin
 }
 
 /** A text file that the command line names. */
-export async function readTextFile(path: string): Promise<string> {
+export async function readTextFile(path: string, signal: AbortSignal): Promise<string> {
   try {
-    const bytes = await readFile(path);
-    if (bytes.length > longestInput) throw new UsageError(`${path}: more than 8 MiB`);
-    return toText(bytes);
+    // It may be a pipe, which opens when someone writes to it, or a device without an end.
+    return toText(await unlessAborted(readBytes(path), signal));
   } catch (error) {
     if (error instanceof UsageError) throw error;
+    signal.throwIfAborted();
     const { code } = error as NodeJS.ErrnoException;
     throw new UsageError(
       code === "ENOENT" ? `there is no file ${path}` : `${path} can't be read (${code ?? "unknown"})`,
@@ -48,9 +48,20 @@ export async function readTextFile(path: string): Promise<string> {
   }
 }
 
+async function readBytes(path: string): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of createReadStream(path)) {
+    chunks.push(chunk as Buffer);
+    length += chunk.length;
+    if (length > longestInput) throw new UsageError(`${path}: more than 8 MiB`);
+  }
+  return Buffer.concat(chunks);
+}
+
 /** JSON of a file that the command line names. What it says is not quoted: it may hold secrets. */
-export async function readJsonFile(path: string): Promise<unknown> {
-  const text = await readTextFile(path);
+export async function readJsonFile(path: string, signal: AbortSignal): Promise<unknown> {
+  const text = await readTextFile(path, signal);
   try {
     return JSON.parse(text);
   } catch {
@@ -80,7 +91,7 @@ export async function readPrompt(
   if (prompt === "-" && keyFromStdin) throw new UsageError("stdin can't hold both the prompt and the key");
   const text =
     file !== undefined
-      ? await readTextFile(file)
+      ? await readTextFile(file, signal)
       : prompt === "-"
         ? await readInput(stdin, signal)
         : (prompt as string);

@@ -1,5 +1,6 @@
 import type { GitBranch, RunEvent, RunEventData, RunResult } from "../index.ts";
-import { shorten } from "./display-width.ts";
+import { cleanLine } from "./clean-text.ts";
+import { displayWidth, shorten } from "./display-width.ts";
 import { duration } from "./format.ts";
 import { bold, faint, green, type Part, red, type Terminal, yellow } from "./terminal.ts";
 
@@ -75,14 +76,11 @@ export class RunPrinter {
 
   #toolLine(name: string, args: unknown, hasFailed: boolean): Part[] {
     const mark = hasFailed ? red("! ") : faint("> ");
-    const subject = subjectOf(args);
-    const room = this.#terminal.noteColumns - 4 - name.length - (hasFailed ? 9 : 0);
-    return [
-      mark,
-      bold(name),
-      faint(` ${shorten(subject.replace(/\s+/g, " "), room)}`),
-      hasFailed ? " (failed)" : "",
-    ];
+    // Cleaned before it is measured: a control that is shown is longer than one that is not.
+    const room = this.#terminal.noteColumns - 4 - (hasFailed ? 9 : 0);
+    const shown = shorten(cleanLine(name), room);
+    const subject = shorten(cleanLine(subjectOf(args).replace(/\s+/g, " ")), room - displayWidth(shown));
+    return [mark, bold(shown), faint(` ${subject}`), hasFailed ? " (failed)" : ""];
   }
 }
 

@@ -61,7 +61,7 @@ export interface UnknownRunEvent {
   data: unknown;
 }
 
-/** An event whose payload is not what its name promises; the stream goes on. */
+/** An event whose payload is not what its name promises, or nests deeper than 500 levels; the stream goes on. */
 export interface InvalidRunEvent {
   /** Always `invalid`; `name` says what it should be. */
   type: "invalid";
@@ -166,8 +166,15 @@ function parse(text: string, name: string): unknown {
   // Frames that carry nothing by definition may carry nothing at all.
   if (text === "" && (name === "heartbeat" || name === "done")) return {};
   try {
-    return JSON.parse(text);
+    const data: unknown = JSON.parse(text);
+    return isDeeper(data, 500) ? unparsable : data;
   } catch {
     return unparsable;
   }
 }
+
+/** What nests too deep can be parsed, but neither be written as JSON again nor be copied: the stack overflows. */
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (!levels || Object.values(value).some((part) => isDeeper(part, levels - 1)));

@@ -46,17 +46,17 @@ export async function artifactResponse(
   });
 }
 
-/** As the API lists them: below `artifacts/`, without a step up or a control character. */
+/** As the API lists them: below `artifacts/`, without a step up, a control character or half a surrogate pair. */
 const isArtifactPath = (path: unknown): path is string =>
   typeof path === "string" &&
   path.length <= 4096 &&
-  /^artifacts\/[^\0-\x1f\x7f]+$/.test(path) &&
+  /^artifacts\/[^\0-\x1f\x7f\p{Surrogate}]+$/u.test(path) &&
   !path.split(/[/\\]/).includes("..");
 
 function toResponse({ path, body, contentType, sizeBytes }: ArtifactDownload): Response {
   return new Response(body, {
     headers: {
-      "content-type": contentType ?? "application/octet-stream",
+      "content-type": harmlessType(contentType),
       ...(sizeBytes === undefined ? {} : { "content-length": String(sizeBytes) }),
       "content-disposition": `attachment; filename*=UTF-8''${encodeName(path)}`,
       "content-security-policy": "default-src 'none'; sandbox",
@@ -66,10 +66,17 @@ function toResponse({ path, body, contentType, sizeBytes }: ArtifactDownload): R
   });
 }
 
+/**
+ * A page of the site that loads it as a script or a style asks neither for a download nor for a sandbox: only a type
+ * that is no such thing, with `nosniff`, keeps it from running.
+ */
+const harmlessType = (type = "application/octet-stream"): string =>
+  /script|css/i.test(type) ? "application/octet-stream" : type;
+
 /** The file's own name, in the form of RFC 8187. */
 function encodeName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1) || "artifact";
-  return encodeURIComponent(name.replace(/[\uD800-\uDFFF]/gu, "_")).replace(
+  return encodeURIComponent(name).replace(
     /['()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );

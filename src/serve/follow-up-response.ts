@@ -92,7 +92,10 @@ export async function followUpResponse(
 const invalid = (message: string): Response => refusal(fail(400, "invalid_request", { message }));
 
 function promptOf(body: unknown): string | Prompt | undefined {
-  if (typeof body !== "object" || body === null) return undefined;
-  const { prompt, ...others } = body as { prompt?: string | Prompt };
-  return Object.keys(others).length === 0 ? prompt : undefined;
+  if (!hasOnly(body, ["prompt"])) return undefined;
+  const { prompt } = body as { prompt?: string | Prompt };
+  return typeof prompt === "string" || hasOnly(prompt, ["text", "images"]) ? prompt : undefined;
 }
+
+const hasOnly = (value: unknown, names: readonly string[]): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).every((name) => names.includes(name));

@@ -215,7 +215,8 @@ export class RunFeed {
 
   #write(frame: ServedFrame): void {
     const { head, data } = messageOf(frame, this.#ref, this.#settings.named);
-    this.#texts.push(`${head}data: ${this.#cursor.redact(data)}\n\n`);
+    // Whole: an event's name and id are the API's words, too.
+    this.#texts.push(this.#cursor.redact(`${head}data: ${data}\n\n`));
   }
 }
 

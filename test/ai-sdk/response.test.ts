@@ -15,6 +15,7 @@ import {
   StreamServer,
   status as statusFrame,
   thinking as thinkingFrame,
+  tooDeep,
 } from "../support/stream-server.ts";
 import { assistant, feed, result, source } from "./events.ts";
 import { chunksOf, messagesOf, readerOf } from "./sse.ts";
@@ -71,6 +72,19 @@ describe("over a run's stream", () => {
     const read = (from: StreamServer) =>
       from.run(toUIMessageStreamResponse(from.cursor().runs.stream(ref)).text());
     expect(await read(server)).toBe(await read(whole));
+  });
+
+  it("a tool whose arguments nest too deep to be written as JSON is left out, and the message goes on", async () => {
+    const server = new StreamServer([END(statusFrame(), tooDeep("99-0"), hello, ending)]);
+    const body = await server.run(toUIMessageStreamResponse(server.cursor().runs.stream(ref)).text());
+    expect(types(body).slice(-6)).toEqual([
+      "text-start",
+      "text-delta",
+      "text-end",
+      "data-run",
+      "finish-step",
+      "finish",
+    ]);
   });
 
   it("a cut that can't be resumed is an error", async () => {

@@ -50,6 +50,10 @@ describe("an error is one line, with what to do about it", () => {
     [400, "invalid_model", 1, /cursor-agents models/],
     [400, "invalid_branch_name", 1, /check --ref/],
     [500, "internal_error", 1, /^error: GET \/v1\/me -> 500 internal_error/],
+    // Names that every object has are no codes that we know.
+    [400, "constructor", 1, /^error: GET \/v1\/me -> 400 constructor/],
+    [401, "__proto__", 4, /not accepted/],
+    [400, "valueOf", 1, /^error: GET \/v1\/me -> 400 valueOf/],
   ])("%s %s", async (status, code, exitCode, said) => {
     const { code: ended, stderr, stdout } = await refused(status, code);
     expect([ended, stdout]).toEqual([exitCode, ""]);

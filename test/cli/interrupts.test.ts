@@ -113,7 +113,7 @@ describe("Ctrl-C while a run is followed", () => {
     signal("SIGINT");
     const { code, stderr } = await ended();
     expect(code).toBe(130);
-    expect(stderr).toContain("follow it again:");
+    expect(stderr).toContain("detached; the run may be cancelled, or go on\n  follow it again:");
   });
 
   it("says so when the cancellation fails", async () => {
@@ -159,6 +159,24 @@ describe("a signal elsewhere", () => {
     const { code, stderr } = await ended();
     expect(code).toBe(130);
     expect(stderr).toContain(`may have been sent\n  look: cursor-agents show ${ref.agentId}`);
+  });
+
+  it("ends the lines of JSON in a failure that says where to look", async () => {
+    const clock = new ManualClock();
+    const emulator = checkedEmulator({ clock, createDelayMs: 60_000 });
+    const { signal, ended } = begin(["run", "x", "--json"], { clock, emulator });
+    await until(() => emulator.agents.length === 1);
+    signal("SIGTERM");
+    const { code, lines } = await ended();
+    expect(code).toBe(143);
+    expect(lines()).toEqual([
+      {
+        type: "failure",
+        error: { name: "Interruption", message: "ended by SIGTERM" },
+        hints: [`the agent may exist; look: cursor-agents show ${emulator.agents[0]?.id}`],
+        exitCode: 143,
+      },
+    ]);
   });
 
   it("ends any other command quietly", async () => {

@@ -1,6 +1,7 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator, waive } from "../support/checked-emulator.ts";
+import { assistant, done, END, ref, result, StreamServer, tooDeep } from "../support/stream-server.ts";
 import { cli, turns } from "./helpers.ts";
 
 function stage(script?: ScriptBuilder) {
@@ -110,10 +111,21 @@ describe("--json", () => {
       error: { kind: "timeout", phase: "deadline" },
       exitCode: 3,
     });
+    // Once: the following tells of it, and the command must not tell of it again.
+    expect(typesOf(late.lines()).filter((type) => type === "failure")).toHaveLength(1);
+    expect(late.stderr.match(/^error:/gm)).toHaveLength(1);
     const keyless = await cli(["ls", "--json"], { ...stage(), env: { CURSOR_API_KEY: undefined } });
     expect(keyless.lines()).toMatchObject([
       { type: "failure", error: { name: "MissingKeyError" }, exitCode: 4 },
     ]);
+  });
+
+  it("goes on behind a payload that nests too deep to be written as JSON", async () => {
+    const server = new StreamServer([END(tooDeep("1-0"), assistant("2-0", "Hi"), result(), done)]);
+    const { clock, fetch } = server;
+    const { code, lines } = await cli(["watch", ref.agentId, ref.id, "--json"], { clock, fetch });
+    expect(typesOf(lines())).toEqual(["invalid", "assistant", "result", "done", "outcome"]);
+    expect(code).toBe(0);
   });
 
   it("has a line for each thing that every other command tells", async () => {

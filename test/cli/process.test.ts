@@ -146,6 +146,37 @@ describe("the program", () => {
     expect(await ended).toMatchObject({ code: 141, signal: null, stderr: "" });
   });
 
+  it("ends without a word when a short command's reader has gone", async () => {
+    const { env } = await stage((run) => run.finish());
+    const { child, ended } = start(["me"], env);
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 141, signal: null, stderr: "" });
+  });
+
+  it("ends on SIGTERM though its reader has stopped reading", async () => {
+    const { env } = await stage((run) => run.text("x".repeat(2_000_000)).hold("never"));
+    const { child, says } = start(["run", "x"], env);
+    const exited = new Promise((resolve) => child.once("exit", (...ending) => resolve(ending)));
+    await says("stdout", /x/);
+    child.stdout?.pause();
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([143, null]);
+  });
+
+  it("as an emulator ends on SIGTERM while it plays a run", async () => {
+    const { child, ended, says } = start(["emulator"]);
+    const [, url] = await says("stdout", /^export CURSOR_BASE_URL=(\S+)\n/);
+    const env = { CURSOR_BASE_URL: url as string };
+    expect(await start(["run", "slow", "--no-follow"], env).ended).toMatchObject({ code: 0 });
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it("reads no more of a file than a prompt may have", async () => {
+    const { code, stderr } = await start(["run", "--file", "/dev/zero"]).ended;
+    expect([code, stderr]).toEqual([64, "error: /dev/zero: more than 8 MiB\n"]);
+  });
+
   it("ends while it waits for stdin", async () => {
     const child = spawn(process.execPath, [bin, "run", "-"], {
       env: { CURSOR_API_KEY: key },
@@ -153,11 +184,16 @@ describe("the program", () => {
     onTestFinished(() => {
       child.kill("SIGKILL");
     });
+    let said = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
     const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve([code, signal])));
     // Once it reads, what is written is taken.
     await new Promise<void>((resolve) => child.stdin.write("x".repeat(300_000), () => resolve()));
     child.kill("SIGINT");
     expect(await ended).toEqual([130, null]);
+    expect(said).toBe("ended before the prompt was read: nothing was sent\n");
   });
 
   it("knows its version, where the package has it", async () => {

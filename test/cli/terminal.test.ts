@@ -141,6 +141,16 @@ describe("widths", () => {
     expect((await run(script)).stderr).toContain(command);
   });
 
+  it("keep a tool on one line of a terminal, whatever it is called", async () => {
+    const command = "\u001b[2J".repeat(9);
+    const script: ScriptBuilder = (it) =>
+      it.tool("n".repeat(200), { command }, {}).tool("short", { command }, {}).finish();
+    const { stderr } = await run(script, ["--no-color"], { isTerminal: true, columns: 50 });
+    const lines = stderr.split("\n").filter((text) => /^[>!] /.test(text));
+    expect(lines.join("\n")).toMatch(/^> n+…\n> short .*…$/);
+    expect(lines.map(displayWidth).filter((width) => width > 50)).toEqual([]);
+  });
+
   it("cut the last column of a table on a terminal", async () => {
     const items = [
       { id: "m", displayName: "M", parameters: [{ id: "p", values: [{ value: "v".repeat(99) }] }] },

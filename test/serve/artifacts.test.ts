@@ -53,6 +53,20 @@ describe("artifacts", () => {
     expect(other.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''%C3%BC.txt");
   });
 
+  it.each([
+    "text/javascript",
+    "application/X-JavaScript; charset=utf-8",
+    "text/html, text/ecmascript",
+    "text/css",
+  ])("through the server are no script and no style for a page of the site: %s", async (type) => {
+    const { cursor, emulator, agent } = withArtifacts();
+    emulator.addArtifact(agent.id, "artifacts/x", "alert(1)", type);
+    const options = { request: get(), authorize, proxy: true };
+    const response = await artifactResponse(cursor, agent.id, "artifacts/x", options);
+    expect(response.headers.get("content-type")).toBe("application/octet-stream");
+    expect(await response.text()).toBe("alert(1)");
+  });
+
   it("that are broken off in the middle break off here, too", async () => {
     const { cursor, emulator, agent, clock } = withArtifacts();
     let reads = 0;
@@ -76,6 +90,7 @@ describe("artifacts", () => {
     "artifacts/a/..",
     "artifacts/..\\x",
     "artifacts/a\nb",
+    "artifacts/\ud800",
   ])("outside artifacts/ are 404, with the API untouched: %j", async (path) => {
     const { cursor, requests } = fake([]);
     expect(await told(await artifactResponse(cursor, "bc-1", path, { request: get(), authorize }))).toEqual([

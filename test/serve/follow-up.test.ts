@@ -48,6 +48,9 @@ describe("a follow-up", () => {
     ["an empty prompt", { prompt: "" }],
     ["a number", { prompt: 7 }],
     ["no text", { prompt: { text: 7 } }],
+    ["a prompt with more in it", { prompt: { text: "x", mcpServers: [] } }],
+    ["a prompt with a prototype in it", '{"prompt":{"text":"x","__proto__":{}}}'],
+    ["endlessly nested", `{"prompt":{"text":"x","y":${"[".repeat(20_000)}${"]".repeat(20_000)}}}`],
     ["a broken image", { prompt: { text: "x", images: [{}] } }],
     ["bytes that are no UTF-8", new Blob([Uint8Array.of(0xff)]).stream()],
   ])("that is %s is 400, with the API untouched", async (_, body) => {

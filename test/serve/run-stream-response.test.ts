@@ -13,6 +13,7 @@ import {
   STALL,
   StreamServer,
   status,
+  tooDeep,
   tool,
 } from "../support/stream-server.ts";
 import { ask, briefly, path, piecewise, served } from "./support.ts";
@@ -71,6 +72,19 @@ describe("a run, served", () => {
       { type: "invalid", name: "assistant", id: "6-0", raw: "{no json" },
       { type: "heartbeat", data: {} },
     ]);
+  });
+
+  it("goes on behind a payload that nests too deep to be written as JSON again", async () => {
+    const server = new StreamServer([END(tooDeep("1-0"), assistant("2-0", "Hi"), result(), done)]);
+    const { frames, lastEventId } = await served(server);
+    expect(frames[0]).toMatchObject({
+      type: "invalid",
+      name: "tool_call",
+      id: "1-0",
+      raw: expect.stringMatching(/^{"callId":"deep"/),
+    });
+    expect(briefly(frames.slice(1))).toEqual(["assistant#2-0 Hi", "result#900-0 Hello", "done#900-0", "end"]);
+    expect(lastEventId).toMatch(/^end:/);
   });
 
   it("has its events' names when asked to, none of which an EventSource takes for its own", async () => {

@@ -126,6 +126,19 @@ it("a run's own messages pass, the key in them doesn't, in whatever form or even
   }
 });
 
+it("nor does it pass as an event's name or id", async () => {
+  const server = new StreamServer([END(frame(key, {}, "1-0"), assistant(key, "Hi"), result(), done)]);
+  const { runStreamResponse } = await import("cursor-cloud-agents/serve");
+  const options = { request: new Request(path), authorize: () => true, clock: server.clock, named: true };
+  const response = await server.run(runStreamResponse(server.cursor({ apiKey: key }), ref, options));
+  const served = await server.run(readResponse(response));
+  expectClean(served.text);
+  expect(served.messages.slice(0, 2)).toMatchObject([
+    { type: "[redacted]", lastEventId: "1-0" },
+    { type: "assistant", lastEventId: "[redacted]" },
+  ]);
+});
+
 it("a word that happens to be a short key stays where it is", async () => {
   const server = new StreamServer([END(assistant("1-0", "key_TEST is a word"), result(), done)]);
   const { frames } = await server.run(ask(server).then((response) => readResponse(response)));

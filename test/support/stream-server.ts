@@ -22,6 +22,11 @@ export const assistant = (id: string, text: string): string => frame("assistant"
 export const thinking = (id: string, text: string): string => frame("thinking", { text }, id);
 export const tool = (id: string, callId: string, state: "running" | "completed", more = {}): string =>
   frame("tool_call", { callId, name: "read_file", status: state, ...more }, id);
+/** A tool call whose arguments can be parsed, but overflow the stack of who writes them as JSON again. */
+export const tooDeep = (id: string): string => {
+  const args = "[".repeat(20_000) + "]".repeat(20_000);
+  return frame("tool_call", `{"callId":"deep","name":"x","status":"running","args":${args}}`, id);
+};
 export const update = (id: string, data: object): string => frame("interaction_update", data, id);
 export const failure = (code: string, message = "m"): string => frame("error", { code, message });
 export const heartbeat = frame("heartbeat", {});

@@ -65,4 +65,5 @@ function tellUnknown(context: Context, agentId: string | undefined): void {
   const command = agentId === undefined ? context.command("ls") : context.command("show", agentId);
   context.terminal.alert("ended while the agent was created: it may exist");
   context.terminal.alert(`  look: ${command}`);
+  context.hints.push(`the agent may exist; look: ${command}`);
 }

@@ -44,7 +44,7 @@ async function send(
     throw new UsageError("--wait-if-busy and --cancel-if-busy exclude each other");
   }
   const prompt = await toPrompt(context, text, flags);
-  const mcpServers = await toMcpServers(flags.mcpFile);
+  const mcpServers = await toMcpServers(context, flags.mcpFile);
   const cursor = await context.cursor();
   const whenBusy = flags.waitIfBusy ? "wait" : flags.cancelIfBusy ? "cancel" : "throw";
   const run = await cursor.runs
@@ -53,6 +53,7 @@ async function send(
       if (context.signal.aborted) {
         context.terminal.alert("ended before the server had answered: the prompt may have been sent");
         context.terminal.alert(`  look: ${context.command("show", agentId)}`);
+        context.hints.push(`the prompt may have been sent; look: ${context.command("show", agentId)}`);
       }
       throw error;
     });
