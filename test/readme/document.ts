@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, stat } from "node:fs/promises";
+import { access, mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cursor } from "cursor-cloud-agents";
@@ -81,10 +81,9 @@ export async function describeDocument({ file, maxLines, outcomes, stages = {} }
       });
     }
 
-    // Files, not folders: the reference has a copy of each, and is not made where a link leads to a folder.
     it("names files, scripts and links that exist", async () => {
       for (const [, target = ""] of markdown.matchAll(/\]\((?!https?:|#)([^)#]+)/g))
-        expect((await stat(new URL(`../../${target}`, import.meta.url))).isFile(), target).toBe(true);
+        await expect(access(new URL(`../../${target}`, import.meta.url)), target).resolves.toBeUndefined();
       const manifest = await readDocument("package.json");
       const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
       for (const [, script = ""] of markdown.matchAll(/npm run ([\w:]+)/g))
