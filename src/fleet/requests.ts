@@ -1,7 +1,7 @@
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
-import { toQuery } from "../resources/params.ts";
+import type { PagePromise } from "../pagination.ts";
+import { byToken, listPages } from "../resources/list.ts";
 import type { PendingRequest } from "../types.ts";
 import type { Claims } from "./claims.ts";
 import type { RequestControllerOptions } from "./controller-options.ts";
@@ -45,27 +45,18 @@ export class PendingRequests {
    */
   list(
     query?: ListPendingRequestsQuery,
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): PagePromise<PendingRequest, { readonly streamCursor: string }> {
-    return new PagePromise<PendingRequest, { readonly streamCursor: string }>({
-      from: query?.pageToken,
-      path: "/v0/private-workers/pending-requests",
-      itemsKey: "requests",
-      cursorKey: "nextPageToken",
-      identity: ({ id }) => id,
-      fetch: (pageToken) =>
-        this.#transport.run(
-          (client, init) => {
-            const filters = { ...toQuery(query), ...checkFilters(query) };
-            return client.GET("/v0/private-workers/pending-requests", {
-              params: { query: { ...filters, ...(pageToken === undefined ? {} : { pageToken }) } },
-              ...init,
-            });
-          },
-          {},
-          options,
-        ),
-    });
+    return listPages(
+      this.#transport,
+      "/v0/private-workers/pending-requests",
+      {
+        names: { ...byToken, itemsKey: "requests", idKey: "id" },
+        query,
+        input: () => ({ query: checkFilters(query) }),
+      },
+      options,
+    );
   }
 
   /**
@@ -137,12 +128,8 @@ export class PendingRequests {
       list: (signal) => this.list({ ...filters, limit: 100 }, { signal, maxRetries: 0 }),
       open: (cursor, signal) =>
         this.#transport.open(
-          (client, init) =>
-            client.GET("/v0/private-workers/pending-requests/stream", {
-              params: { query: { ...filters, cursor } },
-              ...init,
-              headers: { ...init.headers, accept: "text/event-stream" },
-            }),
+          "/v0/private-workers/pending-requests/stream",
+          () => ({ query: { ...filters, cursor } }),
           { signal },
         ),
     });

@@ -4,9 +4,10 @@ import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import type { PagePromise } from "../pagination.ts";
 import type { Artifact, ArtifactUrl } from "../types.ts";
 import type { ArtifactDownload, DownloadOptions } from "./artifact-download.ts";
+import { listPages, onePage } from "./list.ts";
 
 const loadDownload = lazy("downloads", () => import("./artifact-download.ts"));
 
@@ -24,21 +25,13 @@ export class Artifacts {
    * still be short.
    * @see List Artifacts
    */
-  list(agentId: string, options: RequestOptions = {}): PagePromise<Artifact> {
-    return new PagePromise<Artifact>({
-      path: "/v1/agents/{id}/artifacts",
-      itemsKey: "items",
-      fetch: () =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/agents/{id}/artifacts", {
-              params: { path: { id: segment("agentId", agentId) } },
-              ...init,
-            }),
-          { agentId },
-          options,
-        ),
-    });
+  list(agentId: string, options?: RequestOptions): PagePromise<Artifact> {
+    return listPages(
+      this.#transport,
+      "/v1/agents/{id}/artifacts",
+      { names: onePage, input: () => ({ path: { id: segment("agentId", agentId) } }), agentId },
+      options,
+    );
   }
 
   /**
@@ -47,13 +40,11 @@ export class Artifacts {
    * @throws ApiError `artifact_not_found`; `validation_error` outside `artifacts/`
    * @see Download An Artifact
    */
-  url(agentId: string, path: string, options: RequestOptions = {}): ApiPromise<ArtifactUrl> {
-    return this.#transport.call<ArtifactUrl>(
-      (client, init) =>
-        client.GET("/v1/agents/{id}/artifacts/download", {
-          params: { path: { id: segment("agentId", agentId) }, query: { path: checkPath(path) } },
-          ...init,
-        }),
+  url(agentId: string, path: string, options?: RequestOptions): ApiPromise<ArtifactUrl> {
+    return this.#transport.call(
+      "GET",
+      "/v1/agents/{id}/artifacts/download",
+      () => ({ path: { id: segment("agentId", agentId) }, query: { path: checkPath(path) } }),
       { agentId, isSecret: true },
       options,
     );

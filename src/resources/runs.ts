@@ -5,7 +5,7 @@ import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
 import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import type { PagePromise } from "../pagination.ts";
 import { LazyRunStream } from "../run-stream/lazy-run-stream.ts";
 import { isPassing, RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
@@ -21,7 +21,8 @@ import {
   type RunSummary,
   type TerminalRun,
 } from "../types.ts";
-import { checkParams, checkRef, toPrompt, toQuery, withExtra } from "./params.ts";
+import { listPages } from "./list.ts";
+import { checkParams, checkRef, toPrompt, withExtra } from "./params.ts";
 
 /** Where a list of runs begins and how long its pages are. */
 export interface ListRunsQuery {
@@ -101,9 +102,10 @@ export class Runs {
   }
 
   async #post(agentId: string, body: CreateRunRequest, options: RequestOptions): Promise<WithResponse<Run>> {
-    const { data, ...around } = await this.#transport.run<{ run: Run }>(
-      (client, init) =>
-        client.POST("/v1/agents/{id}/runs", { params: { path: { id: agentId } }, body, ...init }),
+    const { data, ...around } = await this.#transport.run(
+      "POST",
+      "/v1/agents/{id}/runs",
+      () => ({ path: { id: agentId }, body }),
       { policy: "unsafe", timeout: createTimeout, agentId, has: ["run"] },
       options,
     );
@@ -114,7 +116,9 @@ export class Runs {
   async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
     const signal = checkSignal(options.signal);
     const { data: agent } = await this.#transport.run(
-      (client, init) => client.GET("/v1/agents/{id}", { params: { path: { id: agentId } }, ...init }),
+      "GET",
+      "/v1/agents/{id}",
+      () => ({ path: { id: agentId } }),
       { agentId },
       options,
     );
@@ -140,37 +144,24 @@ export class Runs {
    * Lists an agent's runs, newest first, page by page. Items have no `result`: {@link Runs.get} loads it.
    * @see List Runs
    */
-  list(agentId: string, query?: ListRunsQuery, options: RequestOptions = {}): PagePromise<RunSummary> {
-    return new PagePromise<RunSummary>({
-      from: query?.cursor,
-      path: "/v1/agents/{id}/runs",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      identity: ({ id }) => id,
-      fetch: (cursor) =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/agents/{id}/runs", {
-              params: {
-                path: { id: segment("agentId", agentId) },
-                query: { ...toQuery(query), ...(cursor === undefined ? {} : { cursor }) },
-              },
-              ...init,
-            }),
-          { agentId },
-          options,
-        ),
-    });
+  list(agentId: string, query?: ListRunsQuery, options?: RequestOptions): PagePromise<RunSummary> {
+    return listPages(
+      this.#transport,
+      "/v1/agents/{id}/runs",
+      { query, input: () => ({ path: { id: segment("agentId", agentId) } }), agentId },
+      options,
+    );
   }
 
   /**
    * Loads a run: its status and, once it is over, its result, duration and branches.
    * @see Get A Run
    */
-  get(ref: RunRef, options: RequestOptions = {}): ApiPromise<Run> {
-    return this.#transport.call<Run>(
-      (client, init) =>
-        client.GET("/v1/agents/{id}/runs/{runId}", { params: { path: pathOf(ref) }, ...init }),
+  get(ref: RunRef, options?: RequestOptions): ApiPromise<Run> {
+    return this.#transport.call(
+      "GET",
+      "/v1/agents/{id}/runs/{runId}",
+      () => ({ path: pathOf(ref) }),
       { agentId: ref?.agentId, runId: ref?.id },
       options,
     );
@@ -181,10 +172,11 @@ export class Runs {
    * @throws ApiError `run_not_cancellable` when the run is over
    * @see Cancel A Run
    */
-  cancel(ref: RunRef, options: RequestOptions = {}): ApiPromise<{ id: string }> {
-    return this.#transport.call<{ id: string }>(
-      (client, init) =>
-        client.POST("/v1/agents/{id}/runs/{runId}/cancel", { params: { path: pathOf(ref) }, ...init }),
+  cancel(ref: RunRef, options?: RequestOptions): ApiPromise<{ id: string }> {
+    return this.#transport.call(
+      "POST",
+      "/v1/agents/{id}/runs/{runId}/cancel",
+      () => ({ path: pathOf(ref) }),
       { policy: "unsafe", agentId: ref?.agentId, runId: ref?.id, empty: { id: ref?.id }, has: ["id"] },
       options,
     );
@@ -229,17 +221,10 @@ export class Runs {
       random,
       open: (lastEventId, signal) =>
         this.#transport.open(
-          (client, init) =>
-            client.GET("/v1/agents/{id}/runs/{runId}/stream", {
-              params: { path: { id: ref.agentId, runId: ref.id } },
-              ...init,
-              headers: {
-                ...init.headers,
-                accept: "text/event-stream",
-                ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
-              },
-            }),
+          "/v1/agents/{id}/runs/{runId}/stream",
+          () => ({ path: pathOf(ref) }),
           { ...options, signal },
+          lastEventId,
         ),
     };
   }
