@@ -15,6 +15,7 @@ import type { Input, Output, PathsWith, Verb } from "./api-client.ts";
 import { readText } from "./body.ts";
 import { BodySecrets } from "./body-secrets.ts";
 import { Connection } from "./connection.ts";
+import { isObject, parseJson } from "./json.ts";
 import { messageOf, Redactor } from "./redact.ts";
 import { isAmbiguous, type RetryPolicy, withRetries } from "./retry.ts";
 import { type CallInit, type Operation, Sender } from "./sender.ts";
@@ -163,7 +164,7 @@ export class Transport {
       }
       connection.phase = "body";
       const text = await this.#read(response, connection);
-      const data = parse(text);
+      const data = text === undefined ? undefined : parseJson(text);
       if (!isObject(data)) {
         if ("empty" in spec && (text?.trim() === "" || data === null)) {
           return withResponse(spec.empty as T, response);
@@ -215,17 +216,6 @@ export class Transport {
 function withResponse<T>(data: T, response: Response): WithResponse<T> {
   const requestId = requestIdOf(response);
   return requestId === undefined ? { data, response } : { data, response, requestId };
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function parse(text = ""): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function serialise(value: unknown): string {

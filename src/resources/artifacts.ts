@@ -1,5 +1,5 @@
 import type { ApiPromise } from "../api-promise.ts";
-import { ArgumentError, describe } from "../errors.ts";
+import { ArgumentError, unexpected } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
@@ -73,7 +73,7 @@ export class Artifacts {
 }
 
 function checkPath(path: unknown): string {
-  if (typeof path !== "string") throw new ArgumentError("path", `expected a string, got ${describe(path)}`);
+  if (typeof path !== "string") throw unexpected("path", "a string", path);
   if (path === "") throw new ArgumentError("path", "must not be empty");
   return path;
 }

@@ -7,7 +7,7 @@ import { lazy } from "../lazy.ts";
 import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import { LazyRunStream } from "../run-stream/lazy-run-stream.ts";
-import { isPassing, RunPoller } from "../run-stream/run-poller.ts";
+import type { RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
 import type { RunStream } from "../run-stream/run-stream.ts";
 import type { RunStreamOptions } from "../run-stream/stream-options.ts";
@@ -44,6 +44,7 @@ export interface CreateRunOptions extends RequestOptions {
   extraBody?: Record<string, unknown> | undefined;
 }
 
+const loadPolling = lazy("following runs", () => import("../run-stream/run-poller.ts"));
 const loadWait = lazy("waiting", () => import("../run-stream/wait.ts"));
 const createTimeout = 180_000;
 /** So often a follow-up may lose the race for a free agent before it gives up. */
@@ -54,12 +55,11 @@ const windDown = 1_000;
 /** Runs: one prompt's execution each. */
 export class Runs {
   readonly #transport: Transport;
-  readonly #poller: RunPoller;
+  #poller: RunPoller | undefined;
 
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
-    this.#poller = new RunPoller((ref, options) => this.get(ref, options), transport.settings);
   }
 
   /**
@@ -125,9 +125,8 @@ export class Runs {
     const { clock } = this.#transport.settings;
     if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
     const ref: RunRef = { agentId, id: agent.latestRunId };
-    const run = await this.#poller.ask(ref, signal).catch((error: unknown) => {
-      if (!isPassing(error)) throw error;
-    });
+    const poller = await this.#loadPoller();
+    const run = await poller.askPatiently(ref, signal);
     // Over already: the agent is winding down, or someone else's run begins.
     if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
     if (whenBusy === "cancel") {
@@ -137,7 +136,7 @@ export class Runs {
         if (!isApiError(error, "run_not_cancellable")) throw error;
       }
     }
-    await this.#poller.untilTerminal(ref, { signal });
+    await poller.untilTerminal(ref, { signal });
   }
 
   /**
@@ -196,7 +195,7 @@ export class Runs {
     checkNames(requestOptions, requestOptionNames);
     const signal = requestOptions?.signal;
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
-    return new LazyRunStream(checked, this.#source(checked, requestOptions), merged);
+    return new LazyRunStream(checked, () => this.#source(checked, requestOptions), merged);
   }
 
   /**
@@ -209,13 +208,19 @@ export class Runs {
   async wait(ref: RunRef, options: WaitOptions = {}): Promise<TerminalRun> {
     const checked = checkRef(ref);
     const { waitForRun } = await loadWait();
-    return waitForRun(checked, this.#source(checked, {}), options ?? {});
+    return waitForRun(checked, await this.#source(checked, {}), options ?? {});
   }
 
-  #source(ref: RunRef, options: RequestOptions): StreamSource {
+  async #loadPoller(): Promise<RunPoller> {
+    const { RunPoller } = await loadPolling();
+    this.#poller ??= new RunPoller((ref, options) => this.get(ref, options), this.#transport.settings);
+    return this.#poller;
+  }
+
+  async #source(ref: RunRef, options: RequestOptions): Promise<StreamSource> {
     const { clock, random } = this.#transport.settings;
     return {
-      poller: this.#poller,
+      poller: await this.#loadPoller(),
       redactor: this.#transport.redactor,
       clock,
       random,
