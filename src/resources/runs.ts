@@ -1,10 +1,9 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { sleep } from "../clock.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
-import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
+import { checkNames, type RequestOptions, requestOptionNames } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import { LazyRunStream } from "../run-stream/lazy-run-stream.ts";
 import type { RunPoller } from "../run-stream/run-poller.ts";
@@ -12,15 +11,7 @@ import type { StreamSource } from "../run-stream/run-reader.ts";
 import type { RunStream } from "../run-stream/run-stream.ts";
 import type { RunStreamOptions } from "../run-stream/stream-options.ts";
 import type { WaitOptions } from "../run-stream/wait.ts";
-import {
-  type CreateRunParams,
-  type CreateRunRequest,
-  isTerminalStatus,
-  type Run,
-  type RunRef,
-  type RunSummary,
-  type TerminalRun,
-} from "../types.ts";
+import type { CreateRunParams, CreateRunRequest, Run, RunRef, RunSummary, TerminalRun } from "../types.ts";
 import { listPages } from "./list.ts";
 import { checkParams, checkRef, toPrompt, withExtra } from "./params.ts";
 
@@ -45,12 +36,11 @@ export interface CreateRunOptions extends RequestOptions {
 }
 
 const loadPolling = lazy("following runs", () => import("../run-stream/run-poller.ts"));
+const loadUntilFree = lazy("busy agents", () => import("./until-free.ts"));
 const loadWait = lazy("waiting", () => import("../run-stream/wait.ts"));
 const createTimeout = 180_000;
 /** So often a follow-up may lose the race for a free agent before it gives up. */
 const busyRounds = 10;
-/** An agent may say that it is busy for about two seconds after its run has ended. */
-const windDown = 1_000;
 
 /** Runs: one prompt's execution each. */
 export class Runs {
@@ -97,7 +87,8 @@ export class Runs {
       } catch (error) {
         if (whenBusy === "throw" || round >= busyRounds || !isApiError(error, "agent_busy")) throw error;
       }
-      await this.#untilFree(agentId, whenBusy, requestOptions);
+      const { untilFree } = await loadUntilFree();
+      await untilFree(this.#transport, this, await this.#loadPoller(), agentId, whenBusy, requestOptions);
     }
   }
 
@@ -110,33 +101,6 @@ export class Runs {
       options,
     );
     return { ...around, data: data.run };
-  }
-
-  /** Until the run in the way is over: watched through Get A Run, so that nothing is posted while one is known to be active. */
-  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
-    const signal = checkSignal(options.signal);
-    const { data: agent } = await this.#transport.run(
-      "GET",
-      "/v1/agents/{id}",
-      () => ({ path: { id: agentId } }),
-      { agentId },
-      options,
-    );
-    const { clock } = this.#transport.settings;
-    if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
-    const ref: RunRef = { agentId, id: agent.latestRunId };
-    const poller = await this.#loadPoller();
-    const run = await poller.askPatiently(ref, signal);
-    // Over already: the agent is winding down, or someone else's run begins.
-    if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
-    if (whenBusy === "cancel") {
-      try {
-        await this.cancel(ref, options);
-      } catch (error) {
-        if (!isApiError(error, "run_not_cancellable")) throw error;
-      }
-    }
-    await poller.untilTerminal(ref, { signal });
   }
 
   /**

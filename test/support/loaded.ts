@@ -6,6 +6,7 @@ await Promise.all([
   import("../../src/fleet/controller-loop.ts"),
   import("../../src/fleet/watches.ts"),
   import("../../src/resources/artifact-download.ts"),
+  import("../../src/resources/until-free.ts"),
   import("../../src/run-stream/run-poller.ts"),
   import("../../src/run-stream/run-stream.ts"),
   import("../../src/run-stream/wait.ts"),
