@@ -101,6 +101,13 @@ export function checkNames(options: unknown, names: readonly string[]): void {
   }
 }
 
+export function checkOneOf(argument: string, value: unknown, known: readonly string[]): void {
+  if (known.includes(value as string)) return;
+  const names = known.map((name) => JSON.stringify(name));
+  const last = names.pop();
+  throw new ArgumentError(argument, `expected ${names.join(", ")} or ${last}`);
+}
+
 export function checkCallback(argument: string, value: unknown): void {
   if (value !== undefined && typeof value !== "function") {
     throw unexpected(argument, "a function", value);
@@ -108,18 +115,13 @@ export function checkCallback(argument: string, value: unknown): void {
 }
 
 export function resolveOptions(options: CursorOptions): Settings {
-  if (typeof options !== "object" || options === null) {
-    throw unexpected("options", "an object", options);
-  }
+  checkObject("options", options);
   checkNames(options, optionNames);
   const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
   const custom = options.fetch;
-  if (custom !== undefined && typeof custom !== "function") {
-    throw unexpected("fetch", "a function", custom);
-  }
-  if (options.auth !== undefined && options.auth !== "bearer" && options.auth !== "basic") {
-    throw new ArgumentError("auth", 'expected "bearer" or "basic"');
-  }
+  checkCallback("fetch", custom);
+  const { auth = "bearer" } = options;
+  checkOneOf("auth", auth, ["bearer", "basic"]);
   // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
   // that what is installed after us is used.
   const fetch: WebFetch = (...input) => (custom ?? globalThis.fetch)(...input);
@@ -127,7 +129,7 @@ export function resolveOptions(options: CursorOptions): Settings {
   return {
     apiKey: typeof key === "string" ? () => key : key,
     fixedKey: typeof key === "string" ? key : undefined,
-    auth: options.auth ?? "bearer",
+    auth,
     // Not `href`: that keeps the mark of an empty query.
     baseUrl: base.origin + base.pathname.replace(/\/+$/, ""),
     origin: base.origin,
@@ -256,10 +258,10 @@ export function checkTimeout(argument: string, value: number | undefined): numbe
   return value;
 }
 
-export function checkCount(argument: string, value: number | undefined): number | undefined {
+export function checkCount(argument: string, value: number | undefined, least = 0): number | undefined {
   if (value === undefined) return undefined;
-  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < 0) {
-    throw new ArgumentError(argument, "expected a whole number, 0 or more");
+  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < least) {
+    throw new ArgumentError(argument, `expected a whole number, ${least} or more`);
   }
   return value;
 }

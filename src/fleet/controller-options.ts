@@ -1,5 +1,5 @@
-import { ArgumentError, unexpected } from "../errors.ts";
-import { checkCallback, checkNames, checkObject } from "../options.ts";
+import { unexpected } from "../errors.ts";
+import { checkCallback, checkCount, checkNames, checkObject } from "../options.ts";
 import type { Claim, PendingRequest } from "../types.ts";
 import type { PendingRequestFilters } from "./request-filters.ts";
 
@@ -56,9 +56,7 @@ export function checkControllerOptions(options: RequestControllerOptions): void 
   checkNames(options, optionNames);
   checkCallback("onError", options.onError);
   const { concurrency } = options;
-  if (!(Number.isInteger(concurrency) || concurrency === Number.POSITIVE_INFINITY) || concurrency < 1) {
-    throw new ArgumentError("concurrency", "expected a whole number, 1 or more");
-  }
+  checkCount("concurrency", concurrency ?? Number.NaN, 1);
   for (const name of ["claim", "start"] as const) {
     if (typeof options[name] !== "function") {
       throw unexpected(name, "a function", options[name]);

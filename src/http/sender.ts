@@ -88,16 +88,8 @@ export class Sender {
     connection.method = init.method;
     connection.url = url;
     const key = this.#settings.fixedKey ?? (await connection.race(this.#newKey()));
-    const { method, headers, body } = init;
-    headers.set("authorization", this.#authorization(key));
-    const { signal } = connection;
-    return this.#fetch(connection, url, {
-      method,
-      headers,
-      redirect: "manual",
-      signal,
-      ...(body === undefined ? {} : { body }),
-    });
+    init.headers.set("authorization", this.#authorization(key));
+    return this.#fetch(connection, url, init);
   }
 
   /** Below the middleware. */

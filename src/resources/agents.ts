@@ -1,8 +1,8 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { ArgumentError, CursorError, isApiError } from "../errors.ts";
+import { CursorError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { CallSpec, Transport } from "../http/transport.ts";
-import type { RequestOptions } from "../options.ts";
+import { checkOneOf, type RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
 import { randomUuid } from "../uuid.ts";
@@ -82,9 +82,7 @@ export class Agents {
   async #create(params: CreateAgentParams, options: CreateAgentOptions): Promise<WithResponse<CreatedAgent>> {
     checkParams(params);
     const { onConflict = "throw", extraBody, ...requestOptions } = options ?? {};
-    if (onConflict !== "throw" && onConflict !== "adopt") {
-      throw new ArgumentError("onConflict", 'expected "throw" or "adopt"');
-    }
+    checkOneOf("onConflict", onConflict, ["throw", "adopt"]);
     checkExclusions(params);
     const isMinted = params.agentId === undefined && params.envVars === undefined;
     const agentId = isMinted ? `bc-${randomUuid()}` : params.agentId;

@@ -3,7 +3,7 @@ import { ArgumentError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
-import { checkNames, type RequestOptions, requestOptionNames } from "../options.ts";
+import { checkNames, checkOneOf, type RequestOptions, requestOptionNames } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import { LazyRunStream } from "../run-stream/lazy-run-stream.ts";
 import type { RunPoller } from "../run-stream/run-poller.ts";
@@ -72,9 +72,7 @@ export class Runs {
     options: CreateRunOptions,
   ): Promise<WithResponse<Run>> {
     const { whenBusy = "throw", extraBody, ...requestOptions } = options ?? {};
-    if (!["throw", "wait", "cancel"].includes(whenBusy)) {
-      throw new ArgumentError("whenBusy", 'expected "throw", "wait" or "cancel"');
-    }
+    checkOneOf("whenBusy", whenBusy, ["throw", "wait", "cancel"]);
     segment("agentId", agentId);
     checkParams(params);
     // Taken once, before any wait: what is sent is what was given.

@@ -1,5 +1,13 @@
 import { ArgumentError, unexpected } from "../errors.ts";
-import { checkCallback, checkCount, checkNames, checkObject, checkSignal, checkTimeout } from "../options.ts";
+import {
+  checkCallback,
+  checkCount,
+  checkNames,
+  checkObject,
+  checkOneOf,
+  checkSignal,
+  checkTimeout,
+} from "../options.ts";
 import type { RunRef } from "../types.ts";
 import type { RunCheckpoint } from "./cursor.ts";
 import type { RunStreamInclude } from "./events.ts";
@@ -54,9 +62,7 @@ export function checkStreamOptions(ref: RunRef, options: RunStreamOptions): Read
   checkNames(options, streamOptionNames);
   const { include = "simplified", from, onReconnect } = options;
   checkCallback("onReconnect", onReconnect);
-  if (!["simplified", "interaction", "all"].includes(include)) {
-    throw new ArgumentError("include", 'expected "simplified", "interaction" or "all"');
-  }
+  checkOneOf("include", include, ["simplified", "interaction", "all"]);
   return {
     signal: checkSignal(options.signal),
     from: checkFrom(ref, from),
