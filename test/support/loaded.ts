@@ -3,6 +3,7 @@
  * that moves it in the same breath would find its first call still loading.
  */
 await Promise.all([
+  import("p-retry"),
   import("../../src/fleet/controller-loop.ts"),
   import("../../src/fleet/watches.ts"),
   import("../../src/resources/artifact-download.ts"),
