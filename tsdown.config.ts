@@ -1,6 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { transformSync } from "esbuild";
 import { defineConfig } from "tsdown";
 
 /** What is brought along, so that it adds nothing to anybody's installation: package by folder. */
@@ -20,6 +21,9 @@ declare global {
 }
 type Request = typeof globalThis extends { Request: { prototype: infer Type } } ? Type : { readonly url: string };`;
 
+/** The documentation is in the declarations. */
+const comments = { legal: true, annotation: true, jsdoc: false };
+
 const library = defineConfig({
   entry: {
     index: "src/index.ts",
@@ -35,19 +39,19 @@ const library = defineConfig({
   target: "es2022",
   dts: { compilerOptions: { stripInternal: true } },
   outputOptions: {
-    // The documentation is in the declarations.
-    comments: { legal: true, annotation: true, jsdoc: false },
+    comments,
     // Not tsdown's own `banner`: that leaves an empty first line in the code, where "use client" must stand.
     postBanner: ({ fileName }) =>
       fileName.endsWith(".d.ts") ? declarations : (undefined as unknown as string),
     // What a page needs of the core, by itself: where nothing shakes trees, the store must not load the client.
     advancedChunks: {
       groups: [
-        { name: "base", test: /src\/(errors|clock|options|uuid|http\/body)\.ts$/ },
+        { name: "base", test: /src\/(types|errors|clock|options|uuid|http\/body)\.ts$/ },
         // By itself, with its parser: the core loads it with the first stream.
         { name: "frames", test: /src\/sse\/frames\.ts$/ },
         // Together, though parts that are loaded later share it: each file costs an import its time.
-        { name: "http", test: /src\/http\/(?!body)[a-z-]+\.ts$/ },
+        { name: "http", test: /src\/(http\/(?!body)[a-z-]+|run-stream\/stream-options)\.ts$/ },
+        { name: "emulator/zod", test: /node_modules\/zod\// },
       ],
     },
   },
@@ -57,7 +61,10 @@ const library = defineConfig({
   hooks: {
     "build:done": () => {
       writeFileSync("dist/THIRD-PARTY-LICENSES.txt", Object.entries(bundled).map(licenceOf).join("\n"));
-      dropMap("dist/emulator/index.js");
+      for (const path of filesOf("dist")) {
+        if (path.endsWith(".js.map")) shrinkMap(path);
+        if (/zod-[^/]*\.js$/.test(path)) shrink(path);
+      }
     },
   },
 });
@@ -72,7 +79,13 @@ const commandLine = defineConfig({
   sourcemap: false,
   clean: false,
   fixedExtension: false,
+  outputOptions: {
+    comments,
+    chunkFileNames: "cli/[name].js",
+    advancedChunks: { groups: [{ name: "commander", test: /node_modules\/commander\// }] },
+  },
   deps: { onlyBundle: ["commander"] },
+  hooks: { "build:done": () => shrink("dist/cli/commander.js") },
   plugins: [
     {
       name: "library-beside",
@@ -87,10 +100,30 @@ const commandLine = defineConfig({
 
 export default [library, commandLine];
 
-/** A third of the package, for a file that is used in tests and is half third-party code. */
-function dropMap(path: string): void {
-  rmSync(`${path}.map`);
-  const code = readFileSync(path, "utf8").replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n");
+const filesOf = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+
+/**
+ * The documentation is in the declarations: the sources in a map keep their lines, with those of the TSDoc empty.
+ * The emulator's have none: a third of the package, for files that are used in tests.
+ */
+function shrinkMap(path: string): void {
+  const map = JSON.parse(readFileSync(path, "utf8")) as { sources: string[]; sourcesContent: string[] };
+  if (map.sources.every((source) => /src\/emulator\/|node_modules\//.test(source))) {
+    rmSync(path);
+    const file = path.replace(/\.map$/, "");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "\n"));
+    return;
+  }
+  map.sourcesContent = map.sourcesContent.map((source) =>
+    source.replace(/^ *\/\*\*[\s\S]*?\*\/$/gm, (comment) => comment.replace(/.+/g, "")),
+  );
+  writeFileSync(path, JSON.stringify(map));
+}
+
+/** Third parties' code, which nobody debugs here, without its spaces. */
+function shrink(path: string): void {
+  const { code } = transformSync(readFileSync(path, "utf8"), { minifyWhitespace: true, target: "es2022" });
   writeFileSync(path, code);
 }
 

@@ -31,12 +31,12 @@ export class CursorError extends Error {
   /** `"unknown"`: the server may have carried the request out; it was not sent again. */
   declare outcome?: "unknown";
 
-  constructor(message: string, options: CursorErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+  /** What is given is on the error, under its name; what is undefined isn't there. */
+  constructor(message: string, { cause, ...fields }: CursorErrorOptions = {}) {
+    super(message, cause === undefined ? undefined : { cause });
     Object.defineProperty(this, brand, { value: true });
-    if (options.agentId !== undefined) this.agentId = options.agentId;
-    if (options.runId !== undefined) this.runId = options.runId;
-    if (options.outcome !== undefined) this.outcome = options.outcome;
+    for (const [name, value] of Object.entries(fields))
+      if (value !== undefined) Object.assign(this, { [name]: value });
   }
 
   /** True for an error of this class, also when it comes from another copy of the package. */
@@ -77,11 +77,11 @@ export class ApiError extends CursorError {
   override readonly name: string = "ApiError";
   override readonly kind = "api";
   /** HTTP status of the answer. */
-  readonly status: number;
+  declare readonly status: number;
   /** HTTP method of the request. */
-  readonly method: string;
+  declare readonly method: string;
   /** The path without its query. */
-  readonly path: string;
+  declare readonly path: string;
   /** The server's own code (`agent_busy`, `plan_required`, …), absent where its answer had none. */
   declare readonly code?: string;
   /** The `x-request-id` of the answer: what support asks for. */
@@ -97,15 +97,6 @@ export class ApiError extends CursorError {
 
   constructor(message: string, init: ApiErrorInit) {
     super(message, init);
-    this.status = init.status;
-    this.method = init.method;
-    this.path = init.path;
-    if (init.code !== undefined) this.code = init.code;
-    if (init.requestId !== undefined) this.requestId = init.requestId;
-    if (init.retryAfterMs !== undefined) this.retryAfterMs = init.retryAfterMs;
-    if (init.helpUrl !== undefined) this.helpUrl = init.helpUrl;
-    if (init.provider !== undefined) this.provider = init.provider;
-    if (init.body !== undefined) this.body = init.body;
   }
 
   static override isInstance(value: unknown): value is ApiError {
@@ -118,14 +109,12 @@ export class ConnectionError extends CursorError {
   override readonly name: string = "ConnectionError";
   override readonly kind = "connection";
   /** HTTP method of the request. */
-  readonly method: string;
+  declare readonly method: string;
   /** The path without its query. */
-  readonly path: string;
+  declare readonly path: string;
 
   constructor(message: string, init: CursorErrorOptions & { method: string; path: string }) {
     super(message, init);
-    this.method = init.method;
-    this.path = init.path;
   }
 
   static override isInstance(value: unknown): value is ConnectionError {
@@ -138,11 +127,10 @@ export class TimeoutError extends CursorError {
   override readonly name: string = "TimeoutError";
   override readonly kind = "timeout";
   /** What took too long: the answer's headers, its body, or the whole job. */
-  readonly phase: "connect" | "body" | "deadline";
+  declare readonly phase: "connect" | "body" | "deadline";
 
   constructor(message: string, init: CursorErrorOptions & { phase: "connect" | "body" | "deadline" }) {
     super(message, init);
-    this.phase = init.phase;
   }
 
   static override isInstance(value: unknown): value is TimeoutError {
@@ -165,7 +153,7 @@ export class StreamError extends CursorError {
   override readonly name: string = "StreamError";
   override readonly kind = "stream";
   /** Why there is no outcome. */
-  readonly reason: StreamErrorReason;
+  declare readonly reason: StreamErrorReason;
   /** The id of the last event delivered: pass it as `from` to go on. */
   declare readonly lastEventId?: string;
   /** The code of the server's `error` event or refusal, when there was one. */
@@ -180,9 +168,6 @@ export class StreamError extends CursorError {
     },
   ) {
     super(message, init);
-    this.reason = init.reason;
-    if (init.lastEventId !== undefined) this.lastEventId = init.lastEventId;
-    if (init.code !== undefined) this.code = init.code;
   }
 
   static override isInstance(value: unknown): value is StreamError {
@@ -227,6 +212,10 @@ export class ArgumentError extends CursorError {
 /** What a wrong value is, without showing it: it may be a secret passed in the wrong place. */
 export const describe = (value: unknown): string =>
   value === null ? "null" : Array.isArray(value) ? "an array" : `${typeof value}`;
+
+/** The refusal of a value that is of another type. */
+export const unexpected = (argument: string, expected: string, value: unknown, hint = ""): ArgumentError =>
+  new ArgumentError(argument, `expected ${expected}, got ${describe(value)}${hint}`);
 
 /** True for any error of this library, also from another copy of it. */
 export const isCursorError = (error: unknown): error is CursorError => CursorError.isInstance(error);

@@ -15,3 +15,24 @@ export function lazy<T>(name: string, load: () => Promise<T>): () => Promise<T> 
     return part;
   };
 }
+
+/** The iterator of what is on its way; once that is here, nothing stands between it and its reader. */
+export function later<Part, T>(
+  opening: Promise<Part>,
+  of: (part: Part) => AsyncIterable<T>,
+): AsyncIterator<T, undefined> {
+  let iterator: AsyncIterator<T, undefined> | undefined;
+  // At once, not at the first `next`: whoever asks for the result beside it must find its reader.
+  const opened = opening.then((part) => {
+    iterator = of(part)[Symbol.asyncIterator]();
+    return iterator;
+  });
+  opened.catch(() => {}); // the first `next` hears of it
+  return {
+    next: () => iterator?.next() ?? opened.then((it) => it.next()),
+    return: async () => {
+      await opened.then((it) => it.return?.());
+      return { done: true, value: undefined };
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "./clock.ts";
-import { ArgumentError, describe } from "./errors.ts";
+import { ArgumentError, unexpected } from "./errors.ts";
 import type { Middleware } from "./middleware.ts";
 import type { WebFetch } from "./web.ts";
 
@@ -85,36 +85,43 @@ const optionNames: (keyof CursorOptions)[] = [
 /** The names of {@link RequestOptions}. */
 export const requestOptionNames: (keyof RequestOptions)[] = ["signal", "timeout", "maxRetries", "headers"];
 
+export function checkObject(argument: string, value: unknown): void {
+  if (typeof value !== "object" || value === null) {
+    throw unexpected(argument, "an object", value);
+  }
+}
+
 /** Refuses a misspelt option where no compiler looks: ignored, it would be a surprise at the worst time. */
 export function checkNames(options: unknown, names: readonly string[]): void {
   if (options === undefined || options === null) return;
-  if (typeof options !== "object")
-    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
+  if (typeof options !== "object") throw unexpected("options", "an object", options);
   for (const name of Object.keys(options)) {
     if (!names.includes(name))
       throw new ArgumentError(name, `is no option here; there are ${names.join(", ")}`);
   }
 }
 
+export function checkOneOf(argument: string, value: unknown, known: readonly string[]): void {
+  if (known.includes(value as string)) return;
+  const names = known.map((name) => JSON.stringify(name));
+  const last = names.pop();
+  throw new ArgumentError(argument, `expected ${names.join(", ")} or ${last}`);
+}
+
 export function checkCallback(argument: string, value: unknown): void {
   if (value !== undefined && typeof value !== "function") {
-    throw new ArgumentError(argument, `expected a function, got ${describe(value)}`);
+    throw unexpected(argument, "a function", value);
   }
 }
 
 export function resolveOptions(options: CursorOptions): Settings {
-  if (typeof options !== "object" || options === null) {
-    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
-  }
+  checkObject("options", options);
   checkNames(options, optionNames);
   const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
   const custom = options.fetch;
-  if (custom !== undefined && typeof custom !== "function") {
-    throw new ArgumentError("fetch", `expected a function, got ${describe(custom)}`);
-  }
-  if (options.auth !== undefined && options.auth !== "bearer" && options.auth !== "basic") {
-    throw new ArgumentError("auth", 'expected "bearer" or "basic"');
-  }
+  checkCallback("fetch", custom);
+  const { auth = "bearer" } = options;
+  checkOneOf("auth", auth, ["bearer", "basic"]);
   // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
   // that what is installed after us is used.
   const fetch: WebFetch = (...input) => (custom ?? globalThis.fetch)(...input);
@@ -122,7 +129,7 @@ export function resolveOptions(options: CursorOptions): Settings {
   return {
     apiKey: typeof key === "string" ? () => key : key,
     fixedKey: typeof key === "string" ? key : undefined,
-    auth: options.auth ?? "bearer",
+    auth,
     // Not `href`: that keeps the mark of an empty query.
     baseUrl: base.origin + base.pathname.replace(/\/+$/, ""),
     origin: base.origin,
@@ -178,7 +185,7 @@ function keySource(key: CursorOptions["apiKey"]): string | (() => Promise<string
 }
 
 function checkKey(key: unknown): string {
-  if (typeof key !== "string") throw new ArgumentError("apiKey", `expected a string, got ${describe(key)}`);
+  if (typeof key !== "string") throw unexpected("apiKey", "a string", key);
   const trimmed = key
     .trim()
     .replace(/^(["'])(.*)\1$/s, "$2")
@@ -194,8 +201,7 @@ function checkKey(key: unknown): string {
 }
 
 function checkBaseUrl(value: unknown): URL {
-  if (typeof value !== "string")
-    throw new ArgumentError("baseUrl", `expected a string, got ${describe(value)}`);
+  if (typeof value !== "string") throw unexpected("baseUrl", "a string", value);
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url) throw new ArgumentError("baseUrl", "is no URL such as https://api.cursor.com");
   if (url.username !== "" || url.password !== "") {
@@ -221,11 +227,11 @@ export function checkHeaders(argument: string, headers: HeadersInput | undefined
   const flat: Record<string, string> = Object.create(null);
   if (headers === undefined) return flat;
   if (typeof headers !== "object" || headers === null) {
-    throw new ArgumentError(argument, `expected an object, got ${describe(headers)}`);
+    throw unexpected(argument, "an object", headers);
   }
   for (const entry of Symbol.iterator in headers ? headers : Object.entries(headers)) {
     if (typeof entry !== "object" || entry === null || !(Symbol.iterator in entry)) {
-      throw new ArgumentError(argument, `expected pairs, got ${describe(entry)}`);
+      throw unexpected(argument, "pairs", entry);
     }
     const [name, value] = entry;
     if (value === undefined || value === null) continue;
@@ -252,10 +258,10 @@ export function checkTimeout(argument: string, value: number | undefined): numbe
   return value;
 }
 
-export function checkCount(argument: string, value: number | undefined): number | undefined {
+export function checkCount(argument: string, value: number | undefined, least = 0): number | undefined {
   if (value === undefined) return undefined;
-  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < 0) {
-    throw new ArgumentError(argument, "expected a whole number, 0 or more");
+  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < least) {
+    throw new ArgumentError(argument, `expected a whole number, ${least} or more`);
   }
   return value;
 }

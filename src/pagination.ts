@@ -12,19 +12,21 @@ export interface Page<T> {
 }
 
 /** How one list endpoint spells its pages; names differ from endpoint to endpoint. */
-export interface PageSource<T, Extra> {
+export interface PageNames {
+  itemsKey: string;
+  /** Absent where the list has no pages. */
+  cursorKey?: string;
+  /** What makes two items the same: an item that moves to a later page while one walks is given once. */
+  idKey?: string;
+}
+
+/** Where a list's pages come from. */
+export interface PageSource extends PageNames {
   /** Asks for the page at `cursor`; without one, for the first. */
   fetch(cursor: string | undefined): Promise<WithResponse<object>>;
   /** Where the walk begins, when the caller says so. */
   from?: string | undefined;
   path: string;
-  itemsKey: string;
-  /** Absent where the list has no pages. */
-  cursorKey?: string;
-  /** What makes two items the same: an item that moves to a later page while one walks is given once. */
-  identity?: (item: T) => string;
-  /** Phantom: the type of the page's own fields. */
-  extra?: Extra;
 }
 
 /**
@@ -35,12 +37,12 @@ export interface PageSource<T, Extra> {
  * for await (const agent of cursor.agents.list()) console.log(agent.id);
  */
 export class PagePromise<T, Extra = unknown> extends ApiPromise<Page<T> & Extra> implements AsyncIterable<T> {
-  #identity: ((item: T) => string) | undefined;
+  #idKey: string | undefined;
 
   /** @internal */
-  constructor(source: PageSource<T, Extra>) {
+  constructor(source: PageSource) {
     super(() => loadPage(source, undefined, new Set(source.from === undefined ? [] : [source.from])));
-    this.#identity = source.identity;
+    this.#idKey = source.idKey;
   }
 
   /** Walks the pages, the first one included. */
@@ -56,7 +58,7 @@ export class PagePromise<T, Extra = unknown> extends ApiPromise<Page<T> & Extra>
     const given = new Set<string>();
     for await (const page of this.pages()) {
       for (const item of page.items) {
-        const id = typeof item === "object" && item !== null ? this.#identity?.(item) : undefined;
+        const id = (item as Record<string, unknown> | null)?.[this.#idKey ?? ""];
         if (typeof id === "string") {
           if (given.has(id)) continue;
           given.add(id);
@@ -68,7 +70,7 @@ export class PagePromise<T, Extra = unknown> extends ApiPromise<Page<T> & Extra>
 }
 
 async function loadPage<T, Extra>(
-  source: PageSource<T, Extra>,
+  source: PageSource,
   cursor: string | undefined,
   seen: ReadonlySet<string>,
 ): Promise<WithResponse<Page<T> & Extra>> {

@@ -1,4 +1,4 @@
-import { ArgumentError, describe } from "./errors.ts";
+import { ArgumentError, unexpected } from "./errors.ts";
 
 /**
  * A random UUID (version 4). Not `crypto.randomUUID`: browsers have it in secure contexts only, `getRandomValues`
@@ -27,7 +27,7 @@ const namespace = Uint8Array.from([
  * const { agent, run } = await cursor.agents.create({ prompt, agentId }, { onConflict: "adopt" });
  */
 export async function agentIdFrom(key: string): Promise<`bc-${string}`> {
-  if (typeof key !== "string") throw new ArgumentError("key", `expected a string, got ${describe(key)}`);
+  if (typeof key !== "string") throw unexpected("key", "a string", key);
   if (key === "") throw new ArgumentError("key", "must not be empty");
   const name = new TextEncoder().encode(key);
   const input = new Uint8Array(namespace.length + name.length);

@@ -1,12 +1,8 @@
-import type { operations } from "../../generated/openapi.ts";
+import type { OperationId } from "../../generated/openapi.ts";
 import type { RecordedRequest } from "./recorder.ts";
 
 /** Which requests a fault is for: an operationId (`getArtifactBytes` is the storage), `"*"` for all, or a test. */
-export type FaultTarget =
-  | keyof operations
-  | "getArtifactBytes"
-  | "*"
-  | ((request: RecordedRequest) => boolean);
+export type FaultTarget = OperationId | "getArtifactBytes" | "*" | ((request: RecordedRequest) => boolean);
 
 /** @internal */
 export type Fault =

@@ -26,13 +26,15 @@ export class Claims {
    * @throws ApiError 409 when another claim is live (someone was faster), 404 when the request is gone
    * @see Claim A Pending Request
    */
-  create(params: CreateClaimParams, options: RequestOptions = {}): ApiPromise<Claim> {
-    return this.#transport.call<Claim>(
-      (client, init) => {
+  create(params: CreateClaimParams, options?: RequestOptions): ApiPromise<Claim> {
+    return this.#transport.call(
+      "POST",
+      "/v0/private-workers/claim",
+      () => {
         const body = checkParams(params);
         segment("id", params.id);
         segment("workerId", params.workerId);
-        return client.POST("/v0/private-workers/claim", { body, ...init });
+        return { body };
       },
       { policy: "unsafe", agentId: params?.id, has: ["id", "workerId"], isSecret: true },
       options,
@@ -45,13 +47,11 @@ export class Claims {
    * @throws ApiError 404 when no claim is live: released before, run out, or taken over
    * @see Release A Claim
    */
-  release(id: string, options: RequestOptions = {}): ApiPromise<Claim> {
-    return this.#transport.call<Claim>(
-      (client, init) =>
-        client.POST("/v0/private-workers/claims/{id}/release", {
-          params: { path: { id: segment("id", id) } },
-          ...init,
-        }),
+  release(id: string, options?: RequestOptions): ApiPromise<Claim> {
+    return this.#transport.call(
+      "POST",
+      "/v0/private-workers/claims/{id}/release",
+      () => ({ path: { id: segment("id", id) } }),
       { policy: "unsafe", agentId: id, has: ["id"] },
       options,
     );
@@ -64,20 +64,17 @@ export class Claims {
    * @throws ApiError 400 when no turn waits or the worker is connected, 404 without a live claim; with
    *   `outcome: "unknown"` where an earlier attempt of this call may have been heard
    */
-  fail(id: string, message: string, options: RequestOptions = {}): ApiPromise<Claim> {
+  fail(id: string, message: string, options?: RequestOptions): ApiPromise<Claim> {
     return ApiPromise.of(this.#fail(id, message, options));
   }
 
-  async #fail(id: string, message: string, options: RequestOptions): Promise<WithResponse<Claim>> {
+  async #fail(id: string, message: string, options?: RequestOptions): Promise<WithResponse<Claim>> {
     let mayBeDone = false;
     try {
-      return await this.#transport.run<Claim>(
-        (client, init) =>
-          client.POST("/v0/private-workers/claims/{id}/fail", {
-            params: { path: { id: segment("id", id) } },
-            body: { message },
-            ...init,
-          }),
+      return await this.#transport.run(
+        "POST",
+        "/v0/private-workers/claims/{id}/fail",
+        () => ({ path: { id: segment("id", id) }, body: { message } }),
         {
           agentId: id,
           has: ["id"],
@@ -97,12 +94,11 @@ export class Claims {
    * Makes a session token for the worker of a live claim; it lives seven days. Newer than the baseline page.
    * @throws ApiError 404 without a live claim of this worker
    */
-  token(params: { id: string; workerId: string }, options: RequestOptions = {}): ApiPromise<ClaimToken> {
-    return this.#transport.call<ClaimToken>(
-      (client, init) => {
-        const body = checkParams(params);
-        return client.POST("/v0/private-workers/tokens", { body, ...init });
-      },
+  token(params: { id: string; workerId: string }, options?: RequestOptions): ApiPromise<ClaimToken> {
+    return this.#transport.call(
+      "POST",
+      "/v0/private-workers/tokens",
+      () => ({ body: checkParams(params) }),
       { policy: "unsafe", agentId: params?.id, has: ["token"], isSecret: true },
       options,
     );

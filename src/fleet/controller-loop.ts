@@ -10,7 +10,7 @@ import type { QueueHandle } from "./request-queue.ts";
 
 /** What the controller needs of the rest of the client. */
 export interface ControllerSource {
-  watch(filters: CheckedFilters): QueueHandle;
+  watch(filters: CheckedFilters): Promise<QueueHandle>;
   list(filters: CheckedFilters): AsyncIterable<PendingRequest>;
   claims: Claims;
   clock: Clock;

@@ -1,5 +1,5 @@
-import { ArgumentError, describe } from "../errors.ts";
-import { checkCallback, checkNames } from "../options.ts";
+import { unexpected } from "../errors.ts";
+import { checkCallback, checkCount, checkNames, checkObject } from "../options.ts";
 import type { Claim, PendingRequest } from "../types.ts";
 import type { PendingRequestFilters } from "./request-filters.ts";
 
@@ -52,18 +52,14 @@ const optionNames: (keyof RequestControllerOptions)[] = [
 ];
 
 export function checkControllerOptions(options: RequestControllerOptions): void {
-  if (typeof options !== "object" || options === null) {
-    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
-  }
+  checkObject("options", options);
   checkNames(options, optionNames);
   checkCallback("onError", options.onError);
   const { concurrency } = options;
-  if (!(Number.isInteger(concurrency) || concurrency === Number.POSITIVE_INFINITY) || concurrency < 1) {
-    throw new ArgumentError("concurrency", "expected a whole number, 1 or more");
-  }
+  checkCount("concurrency", concurrency ?? Number.NaN, 1);
   for (const name of ["claim", "start"] as const) {
     if (typeof options[name] !== "function") {
-      throw new ArgumentError(name, `expected a function, got ${describe(options[name])}`);
+      throw unexpected(name, "a function", options[name]);
     }
   }
 }

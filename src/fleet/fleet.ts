@@ -36,11 +36,7 @@ export class Fleet {
    * const { teamSummary } = await cursor.fleet.summary();
    * if (teamSummary && teamSummary.inUse >= 0.9 * teamSummary.totalConnected) await addWorkers();
    */
-  summary(options: RequestOptions = {}): ApiPromise<FleetSummary> {
-    return this.#transport.call<FleetSummary>(
-      (client, init) => client.GET("/v0/private-workers/summary", init),
-      {},
-      options,
-    );
+  summary(options?: RequestOptions): ApiPromise<FleetSummary> {
+    return this.#transport.call("GET", "/v0/private-workers/summary", undefined, {}, options);
   }
 }

@@ -2,7 +2,8 @@ import type { ApiPromise } from "../api-promise.ts";
 import { ArgumentError } from "../errors.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import type { PagePromise } from "../pagination.ts";
+import { listPages, onePage } from "../resources/list.ts";
 import { checkParams, deletion, toQuery } from "../resources/params.ts";
 import type { DeregisterPoolParams, Pool, RegisterPoolParams } from "../types.ts";
 
@@ -27,18 +28,13 @@ export class Pools {
    * The team's pools, in one page. Idle capacity is `connectedWorkerCount - inUseWorkerCount`.
    * @see List Pools
    */
-  list(query?: ListPoolsQuery, options: RequestOptions = {}): PagePromise<Pool> {
-    return new PagePromise<Pool>({
-      path: "/v0/private-workers/pools",
-      itemsKey: "pools",
-      fetch: () =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v0/private-workers/pools", { params: { query: toQuery(query) }, ...init }),
-          {},
-          options,
-        ),
-    });
+  list(query?: ListPoolsQuery, options?: RequestOptions): PagePromise<Pool> {
+    return listPages(
+      this.#transport,
+      "/v0/private-workers/pools",
+      { names: { ...onePage, itemsKey: "pools" }, query },
+      options,
+    );
   }
 
   /**
@@ -47,15 +43,17 @@ export class Pools {
    * @throws ArgumentError for half a repository; ApiError
    * @see Register A Pool
    */
-  register(params: RegisterPoolParams, options: RequestOptions = {}): ApiPromise<{ registered: boolean }> {
-    return this.#transport.call<{ registered: boolean }>(
-      (client, init) => {
+  register(params: RegisterPoolParams, options?: RequestOptions): ApiPromise<{ registered: boolean }> {
+    return this.#transport.call(
+      "POST",
+      "/v0/private-workers/pools",
+      () => {
         checkParams(params);
         bothOrNeither(params, "repoOwner", "repoName");
         if (params.repoUrl !== undefined && params.repoOwner === undefined) {
           throw new ArgumentError("repoUrl", "needs `repoOwner` and `repoName`");
         }
-        return client.POST("/v0/private-workers/pools", { body: params as never, ...init });
+        return { body: params as never };
       },
       { has: ["registered"] },
       options,
@@ -68,18 +66,14 @@ export class Pools {
    * @throws ArgumentError for half a repository; ApiError
    * @see Deregister A Pool
    */
-  deregister(
-    params: DeregisterPoolParams,
-    options: RequestOptions = {},
-  ): ApiPromise<{ deregistered: boolean }> {
-    return this.#transport.call<{ deregistered: boolean }>(
-      (client, init) => {
+  deregister(params: DeregisterPoolParams, options?: RequestOptions): ApiPromise<{ deregistered: boolean }> {
+    return this.#transport.call(
+      "DELETE",
+      "/v0/private-workers/pools",
+      () => {
         checkParams(params);
         bothOrNeither(params, "repo_owner", "repo_name");
-        return client.DELETE("/v0/private-workers/pools", {
-          params: { query: toQuery(params) as never },
-          ...init,
-        });
+        return { query: toQuery(params) as never };
       },
       deletion({ deregistered: true }),
       options,

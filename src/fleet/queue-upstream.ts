@@ -1,8 +1,5 @@
-import { lazy } from "../lazy.ts";
-import type { QueueSource } from "./queue-loop.ts";
+import { QueueLoop, type QueueSource } from "./queue-loop.ts";
 import { QueueView } from "./queue-view.ts";
-
-const loadLoop = lazy("watching the fleet's queue", () => import("./queue-loop.ts"));
 
 /** One who looks at the view. */
 export interface QueueMember {
@@ -19,11 +16,6 @@ export class QueueUpstream {
   isSynced = false;
   isOver = false;
   onOver: () => void = () => {};
-  /** Resolves when the loop is here, or can't be. */
-  readonly loaded = loadLoop().then(
-    () => {},
-    () => {},
-  );
   readonly #source: QueueSource;
   readonly #members = new Set<QueueMember>();
   readonly #controller = new AbortController();
@@ -56,8 +48,7 @@ export class QueueUpstream {
   }
 
   async #run(): Promise<void> {
-    const { QueueLoop } = await loadLoop();
-    // Whoever joins with an aborted signal has left by now, and nothing is sent.
+    await undefined; // whoever joins with an aborted signal has left after this, and nothing is sent
     const loop = new QueueLoop(
       this.view,
       this.#source,

@@ -1,9 +1,9 @@
+import { onAbort } from "../clock.ts";
 import { lazy } from "../lazy.ts";
 import { checkSignal } from "../options.ts";
 import type { ControllerLoop, ControllerSource } from "./controller-loop.ts";
 import { checkControllerOptions, type RequestControllerOptions } from "./controller-options.ts";
-import { checkOnlyFilters } from "./request-filters.ts";
-import type { QueueHandle } from "./request-queue.ts";
+import { type CheckedFilters, checkOnlyFilters } from "./request-filters.ts";
 
 const loadLoop = lazy("the fleet's controller", () => import("./controller-loop.ts"));
 
@@ -11,7 +11,6 @@ const loadLoop = lazy("the fleet's controller", () => import("./controller-loop.
 export class RequestController {
   /** Resolves when the controller has stopped and nothing is in hand; rejects with what ended the watch. */
   readonly done: Promise<void>;
-  readonly #queue: QueueHandle;
   #loop: ControllerLoop | undefined;
   #isStopped = false;
 
@@ -20,21 +19,8 @@ export class RequestController {
     checkControllerOptions(options);
     const filters = checkOnlyFilters(options.filters);
     const signal = checkSignal(options.signal);
-    this.#queue = source.watch(filters);
-    const onAbort = () => this.#stop();
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
-    const run = async () => {
-      const { ControllerLoop } = await loadLoop().catch((error: unknown) => {
-        this.#stop();
-        options.onError?.(error);
-        throw error;
-      });
-      this.#loop = new ControllerLoop(options, source, filters, this.#queue);
-      if (this.#isStopped) this.#loop.stop();
-      await this.#loop.run();
-    };
-    this.done = run().finally(() => signal?.removeEventListener("abort", onAbort));
+    const release = onAbort(signal, () => this.#stop());
+    this.done = this.#run(options, source, filters).finally(release);
     this.done.catch(() => {}); // onError has heard of it
   }
 
@@ -46,7 +32,23 @@ export class RequestController {
 
   #stop(): void {
     this.#isStopped = true;
-    this.#queue.stop();
     this.#loop?.stop();
+  }
+
+  async #run(
+    options: RequestControllerOptions,
+    source: ControllerSource,
+    filters: CheckedFilters,
+  ): Promise<void> {
+    const fail = (error: unknown): never => {
+      options.onError?.(error);
+      throw error;
+    };
+    // The order matters: a controller that can't be loaded must not leave a watch behind.
+    const { ControllerLoop } = await loadLoop().catch(fail);
+    const queue = await source.watch(filters).catch(fail);
+    this.#loop = new ControllerLoop(options, source, filters, queue);
+    if (this.#isStopped) this.#loop.stop();
+    await this.#loop.run();
   }
 }

@@ -1,4 +1,4 @@
-import { ArgumentError, describe } from "../errors.ts";
+import { ArgumentError, unexpected } from "../errors.ts";
 import { checkNames } from "../options.ts";
 
 /** Which pending requests are meant, by the wire's names. */
@@ -26,13 +26,13 @@ export function checkOnlyFilters(filters: PendingRequestFilters | undefined): Ch
 export function checkFilters(filters: PendingRequestFilters | undefined): CheckedFilters {
   if (filters === undefined || filters === null) return {};
   if (typeof filters !== "object") {
-    throw new ArgumentError("filters", `expected an object, got ${describe(filters)}`);
+    throw unexpected("filters", "an object", filters);
   }
   const checked: CheckedFilters = {};
   for (const name of ["repository", "pool"] as const) {
     const value: unknown = filters[name];
     if (value === undefined || value === null) continue;
-    if (typeof value !== "string") throw new ArgumentError(name, `expected a string, got ${describe(value)}`);
+    if (typeof value !== "string") throw unexpected(name, "a string", value);
     if (value === "") throw new ArgumentError(name, "must not be empty: leave it out for all");
     checked[name] = value;
   }

@@ -1,11 +1,13 @@
 import type { Transport } from "../http/transport.ts";
+import { lazy } from "../lazy.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
-import { toQuery } from "../resources/params.ts";
+import type { PagePromise } from "../pagination.ts";
+import { byToken, listPages } from "../resources/list.ts";
 import type { PendingRequest } from "../types.ts";
 import type { Claims } from "./claims.ts";
 import type { RequestControllerOptions } from "./controller-options.ts";
-import { QueueUpstream } from "./queue-upstream.ts";
+import { LazyRequestQueue } from "./lazy-request-queue.ts";
+import type { QueueSource } from "./queue-loop.ts";
 import { RequestController } from "./request-controller.ts";
 import {
   type CheckedFilters,
@@ -13,7 +15,10 @@ import {
   checkOnlyFilters,
   type PendingRequestFilters,
 } from "./request-filters.ts";
-import { QueueHandle, type RequestQueue, type WatchRequestsOptions } from "./request-queue.ts";
+import type { QueueHandle, RequestQueue, WatchRequestsOptions } from "./request-queue.ts";
+import type { Watches } from "./watches.ts";
+
+const loadWatches = lazy("watching the fleet's queue", () => import("./watches.ts"));
 
 /** Filters and page of {@link PendingRequests.list}, by the wire's names. */
 export interface ListPendingRequestsQuery extends PendingRequestFilters {
@@ -27,8 +32,7 @@ export interface ListPendingRequestsQuery extends PendingRequestFilters {
 export class PendingRequests {
   readonly #transport: Transport;
   readonly #claims: Claims;
-  /** One per filter, shared by everyone on this client who watches: an account may hold four streams. */
-  readonly #upstreams = new Map<string, QueueUpstream>();
+  #watches: Watches | undefined;
 
   /** @internal */
   constructor(transport: Transport, claims: Claims) {
@@ -45,27 +49,18 @@ export class PendingRequests {
    */
   list(
     query?: ListPendingRequestsQuery,
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): PagePromise<PendingRequest, { readonly streamCursor: string }> {
-    return new PagePromise<PendingRequest, { readonly streamCursor: string }>({
-      from: query?.pageToken,
-      path: "/v0/private-workers/pending-requests",
-      itemsKey: "requests",
-      cursorKey: "nextPageToken",
-      identity: ({ id }) => id,
-      fetch: (pageToken) =>
-        this.#transport.run(
-          (client, init) => {
-            const filters = { ...toQuery(query), ...checkFilters(query) };
-            return client.GET("/v0/private-workers/pending-requests", {
-              params: { query: { ...filters, ...(pageToken === undefined ? {} : { pageToken }) } },
-              ...init,
-            });
-          },
-          {},
-          options,
-        ),
-    });
+    return listPages(
+      this.#transport,
+      "/v0/private-workers/pending-requests",
+      {
+        names: { ...byToken, itemsKey: "requests", idKey: "id" },
+        query,
+        input: () => ({ query: checkFilters(query) }),
+      },
+      options,
+    );
   }
 
   /**
@@ -83,7 +78,8 @@ export class PendingRequests {
    * }
    */
   watch(filters?: PendingRequestFilters, options: WatchRequestsOptions = {}): RequestQueue {
-    return this.#watch(checkOnlyFilters(filters), options);
+    const checked = checkOnlyFilters(filters);
+    return new LazyRequestQueue(options, () => this.#open(checked, options));
   }
 
   /**
@@ -106,7 +102,7 @@ export class PendingRequests {
   controller(options: RequestControllerOptions): RequestController {
     const { clock, random } = this.#transport.settings;
     return new RequestController(options, {
-      watch: (filters) => this.#watch(filters, {}),
+      watch: (filters) => this.#open(filters, {}),
       list: (filters) => this.list({ ...filters, limit: 100 }),
       claims: this.#claims,
       clock,
@@ -114,37 +110,25 @@ export class PendingRequests {
     });
   }
 
-  #watch(filters: CheckedFilters, options: WatchRequestsOptions): QueueHandle {
-    const key = JSON.stringify([filters.repository, filters.pool]);
-    return new QueueHandle(options, this.#transport.settings.clock, () => {
-      const known = this.#upstreams.get(key);
-      if (known && !known.isOver) return known;
-      const upstream = this.#upstream(filters);
-      this.#upstreams.set(key, upstream);
-      upstream.onOver = () => {
-        if (this.#upstreams.get(key) === upstream) this.#upstreams.delete(key);
-      };
-      return upstream;
-    });
+  async #open(filters: CheckedFilters, options: WatchRequestsOptions): Promise<QueueHandle> {
+    const { Watches } = await loadWatches();
+    this.#watches ??= new Watches((filters) => this.#source(filters));
+    return this.#watches.open(filters, options);
   }
 
-  #upstream(filters: CheckedFilters): QueueUpstream {
+  #source(filters: CheckedFilters): QueueSource {
     const { clock, random } = this.#transport.settings;
-    return new QueueUpstream({
+    return {
       clock,
       random,
       // The queue has a patience of its own; two layers of retries would multiply.
       list: (signal) => this.list({ ...filters, limit: 100 }, { signal, maxRetries: 0 }),
       open: (cursor, signal) =>
         this.#transport.open(
-          (client, init) =>
-            client.GET("/v0/private-workers/pending-requests/stream", {
-              params: { query: { ...filters, cursor } },
-              ...init,
-              headers: { ...init.headers, accept: "text/event-stream" },
-            }),
+          "/v0/private-workers/pending-requests/stream",
+          () => ({ query: { ...filters, cursor } }),
           { signal },
         ),
-    });
+    };
   }
 }

@@ -3,8 +3,8 @@ import { ArgumentError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
-import { toQuery } from "../resources/params.ts";
+import type { PagePromise } from "../pagination.ts";
+import { byToken, listPages } from "../resources/list.ts";
 import type { Worker } from "../types.ts";
 
 /** Filters of {@link Workers.list}, by the wire's names. */
@@ -41,25 +41,14 @@ export class Workers {
    */
   list(
     query?: ListWorkersQuery,
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): PagePromise<Worker, { readonly totalCount: number }> {
-    return new PagePromise<Worker, { readonly totalCount: number }>({
-      from: query?.pageToken,
-      path: "/v0/private-workers",
-      itemsKey: "workers",
-      cursorKey: "nextPageToken",
-      identity: ({ workerId }) => workerId,
-      fetch: (pageToken) =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v0/private-workers", {
-              params: { query: { ...toQuery(query), ...(pageToken === undefined ? {} : { pageToken }) } },
-              ...init,
-            }),
-          {},
-          options,
-        ),
-    });
+    return listPages(
+      this.#transport,
+      "/v0/private-workers",
+      { names: { ...byToken, itemsKey: "workers", idKey: "workerId" }, query },
+      options,
+    );
   }
 
   /**
@@ -67,12 +56,14 @@ export class Workers {
    * @throws ApiError 404 when no such worker is connected
    * @see Get Worker By ID
    */
-  get(workerId: string, options: RequestOptions = {}): ApiPromise<Worker> {
-    return this.#transport.call<Worker>(
-      (client, init) => {
+  get(workerId: string, options?: RequestOptions): ApiPromise<Worker> {
+    return this.#transport.call(
+      "GET",
+      "/v0/private-workers/{id}",
+      () => {
         const id = segment("workerId", workerId);
         if (routes.has(id)) throw new ArgumentError("workerId", `${JSON.stringify(id)} is an endpoint`);
-        return client.GET("/v0/private-workers/{id}", { params: { path: { id } }, ...init });
+        return { path: { id } };
       },
       {},
       options,

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError } from "../errors.ts";
+import { ApiError, type ApiErrorInit, ConnectionError } from "../errors.ts";
 import type { Connection } from "./connection.ts";
 import { copyText } from "./copy-text.ts";
 import { readErrorBody } from "./error-body.ts";
@@ -14,19 +14,13 @@ export function toRefusal(response: Response, connection: Connection, error: unk
   const raw = typeof error === "string" ? error : toJson(error);
   // Read first and redacted then: a secret may be a word that the body's own form needs.
   const details = readErrorBody(raw);
-  const { method, path, redactor } = connection;
-  const { status } = response;
+  const { redactor } = connection;
   const text = (value = "", shortest?: number) => redactor.text(value, shortest) || undefined;
   const code = text(details.code, shortestInCode);
   const message = text(details.message ?? response.statusText);
-  const refusal = new ApiError(describeAnswer(method, path, status, code, message), {
-    status,
-    method,
-    path,
-    code,
+  const refusal = answerError(response, connection, code, message, {
     helpUrl: text(details.helpUrl),
     provider: text(details.provider),
-    requestId: requestIdOf(response, redactor),
     retryAfterMs: retryAfter(response.headers, now) ?? details.retryAfterMs,
     body: raw === "" ? undefined : copyText((text(raw) ?? "").slice(0, errorBodyKept)),
   });
@@ -40,22 +34,17 @@ export function toRefusal(response: Response, connection: Connection, error: unk
  */
 export function toInvalidAnswer(
   response: Response,
-  { method, path, redactor }: Connection,
+  connection: Connection,
   text: string | undefined,
   isSecret = false,
   lacking?: string,
 ): ApiError {
+  const { redactor } = connection;
   const type = redactor.text(response.headers.get("content-type") ?? "no content type");
   const isEmpty = text?.trim() === "";
   const problem =
     lacking ?? (text === undefined ? "too large" : isEmpty ? "empty" : `not a JSON object (${type})`);
-  const code = "invalid_response";
-  return new ApiError(describeAnswer(method, path, response.status, code, `the body is ${problem}`), {
-    status: response.status,
-    method,
-    path,
-    code,
-    requestId: requestIdOf(response, redactor),
+  return answerError(response, connection, "invalid_response", `the body is ${problem}`, {
     // The beginning of a real answer may hold what is nobody's business; a page from elsewhere doesn't.
     body:
       isSecret || text === undefined || /^\s*([{["]|$)/.test(text)
@@ -65,19 +54,12 @@ export function toInvalidAnswer(
 }
 
 /** The error of a redirect, which is never followed: it names the host it leads to. */
-export function toRedirectError(response: Response, { method, path, url, redactor }: Connection): ApiError {
+export function toRedirectError(response: Response, connection: Connection): ApiError {
   const location = response.headers.get("location") ?? "";
+  const { url, redactor } = connection;
   const host = URL.canParse(location, url) ? new URL(location, url).host : "an unnamed place";
-  const { status } = response;
-  const code = "redirect_refused";
-  const message = describeAnswer(
-    method,
-    path,
-    status,
-    code,
-    `redirects to ${redactor.text(host)}, not followed`,
-  );
-  return new ApiError(message, { status, method, path, code, requestId: requestIdOf(response, redactor) });
+  const message = `redirects to ${redactor.text(host)}, not followed`;
+  return answerError(response, connection, "redirect_refused", message);
 }
 
 /** The error of a connection that failed before or inside the answer. */
@@ -99,14 +81,17 @@ export function describeCause(error: unknown): string {
   return typeof code === "string" && !message.includes(code) ? `${message} (${code})` : message;
 }
 
-function describeAnswer(
-  method: string,
-  path: string,
-  status: number,
-  code?: string,
-  message?: string,
-): string {
-  return `${method} ${path} -> ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`;
+function answerError(
+  response: Response,
+  { method, path, redactor }: Connection,
+  code: string | undefined,
+  message: string | undefined,
+  more?: Partial<ApiErrorInit>,
+): ApiError {
+  const { status } = response;
+  const requestId = requestIdOf(response, redactor);
+  const text = `${method} ${path} -> ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`;
+  return new ApiError(text, { status, method, path, code, requestId, ...more });
 }
 
 /** Nested deep enough, what could be parsed can't be written again. */

@@ -1,10 +1,15 @@
 import type { paths } from "../../generated/openapi.ts";
 import type { PlainRequest } from "./plain-request.ts";
 
-type Method = "get" | "post" | "put" | "patch" | "delete";
-type Of<Path extends keyof paths, Verb extends Method> = NonNullable<paths[Path][Verb]>;
-type PathsWith<Verb extends Method> = {
-  [Path in keyof paths]: paths[Path] extends { [Key in Verb]: { responses: unknown } } ? Path : never;
+/** A method, as openapi-fetch calls its functions. */
+export type Verb = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+type Of<Method extends Verb, Path extends keyof paths> = NonNullable<paths[Path][Lowercase<Method>]>;
+
+/** The contract's paths that have this method. */
+export type PathsWith<Method extends Verb> = {
+  [Path in keyof paths]: paths[Path] extends { [Key in Lowercase<Method>]: { responses: unknown } }
+    ? Path
+    : never;
 }[keyof paths];
 
 type JsonContent<Body> = { content: { "application/json": Body } };
@@ -28,7 +33,13 @@ type BodyOf<Operation> = Operation extends { requestBody: JsonContent<infer Body
   ? { body: Body }
   : unknown;
 
-/** What one attempt adds to a call; every resource spreads it into its own `init`. */
+/** What an operation is asked with: its path parameters, its query and its body, as the contract has them. */
+export type Input<Method extends Verb, Path extends keyof paths> = Params<Of<Method, Path>> &
+  BodyOf<Of<Method, Path>>;
+/** What an operation answers when it succeeds. */
+export type Output<Method extends Verb, Path extends keyof paths> = Success<Of<Method, Path>>;
+
+/** What one attempt adds to a call. */
 export interface AttemptInit {
   headers: Record<string, string>;
   bodySerializer: (body: unknown) => string;
@@ -39,26 +50,20 @@ export interface AttemptInit {
   fetch: (request: Request | PlainRequest) => Promise<Response>;
 }
 
-/** An answer as openapi-fetch gives it, with the success body's type. */
-export interface Answer<Body> {
-  data?: Body;
+/** An answer as openapi-fetch gives it. */
+export interface Answer {
   error?: unknown;
   response: Response;
 }
 
-type Call<Verb extends Method> = <Path extends PathsWith<Verb>>(
-  path: Path,
-  init: AttemptInit & { params?: Params<Of<Path, Verb>> } & BodyOf<Of<Path, Verb>>,
-) => Promise<Answer<Success<Of<Path, Verb>>>>;
-
 /**
- * The part of an openapi-fetch client that we use, typed straight by the contract. openapi-fetch's own types rebuild
- * every answer member by member, and lose the open string unions on the way.
+ * The part of an openapi-fetch client that we use; `Transport` types its calls by the contract. openapi-fetch's own
+ * types rebuild every answer member by member, and lose the open string unions on the way.
  */
-export interface ApiClient {
-  GET: Call<"get">;
-  POST: Call<"post">;
-  PUT: Call<"put">;
-  PATCH: Call<"patch">;
-  DELETE: Call<"delete">;
-}
+export type ApiClient = Record<
+  Verb,
+  (
+    path: string,
+    init: AttemptInit & { params: { path?: unknown; query?: unknown }; body?: unknown },
+  ) => Promise<Answer>
+>;

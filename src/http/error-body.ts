@@ -1,17 +1,16 @@
+import { isObject, parseJson } from "./json.ts";
+
 /** What can be read from the body of an error answer, whichever of the API's forms it has. */
 export interface ErrorDetails {
-  code?: string;
-  message?: string;
-  helpUrl?: string;
-  provider?: string;
+  code?: string | undefined;
+  message?: string | undefined;
+  helpUrl?: string | undefined;
+  provider?: string | undefined;
   /** Connect-style bodies say how long to wait inside, without a header. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
 }
 
 type Json = Record<string, unknown>;
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
@@ -24,11 +23,11 @@ const longestPlainText = 300;
  * "error" where the framework answered), Connect's `{code, message, details}`, plain text, HTML, nothing. Never throws.
  */
 export function readErrorBody(body: string): ErrorDetails {
-  const json = parse(body);
+  const json = parseJson(body);
   if (isObject(json)) {
     if (isObject(json["error"])) return fields(json["error"], json);
     const title = text(json["error"]);
-    if (title !== undefined) return pick({ code: code(json), message: text(json["message"]) ?? title });
+    if (title !== undefined) return { code: code(json), message: text(json["message"]) ?? title };
     return fields(json, json);
   }
   const plain = text(json === undefined ? body : json);
@@ -41,13 +40,13 @@ function fields(from: Json, whole: Json): ErrorDetails {
   const debug = connectDebug(whole);
   const title = debug && text(debug["title"]);
   const message = text(from["message"]);
-  return pick({
+  return {
     code: code(from),
     message: message && title ? `${message}: ${title}` : (message ?? title),
     helpUrl: text(from["helpUrl"]),
     provider: text(from["provider"]),
     retryAfterMs: retrySeconds(debug),
-  });
+  };
 }
 
 /** The literal code "error" marks the framework's own answers and names nothing. */
@@ -68,14 +67,3 @@ function retrySeconds(debug: Json | undefined): number | undefined {
   const number = typeof seconds === "string" && seconds.trim() !== "" ? Number(seconds) : seconds;
   return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number * 1000 : undefined;
 }
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-const pick = (details: { [Key in keyof ErrorDetails]: ErrorDetails[Key] | undefined }): ErrorDetails =>
-  Object.fromEntries(Object.entries(details).filter(([, value]) => value !== undefined));

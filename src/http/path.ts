@@ -1,4 +1,4 @@
-import { ArgumentError, describe } from "../errors.ts";
+import { ArgumentError, unexpected } from "../errors.ts";
 
 /**
  * Refuses what can't be one path segment. `.` and `..` would be folded away by every URL parser (turning a request for
@@ -8,7 +8,7 @@ import { ArgumentError, describe } from "../errors.ts";
 export function segment(argument: string, value: unknown): string {
   if (typeof value !== "string") {
     const hint = typeof (value as { id?: unknown } | undefined)?.id === "string" ? ": pass its `id`" : "";
-    throw new ArgumentError(argument, `expected a non-empty string, got ${describe(value)}${hint}`);
+    throw unexpected(argument, "a non-empty string", value, hint);
   }
   if (value.trim() === "") throw new ArgumentError(argument, "must not be empty");
   if (value === "." || value === "..")

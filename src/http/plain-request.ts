@@ -4,7 +4,7 @@
  */
 export class PlainRequest {
   readonly url: string;
-  readonly init: { method: string; headers: Headers; body?: string };
+  readonly init: RequestInit & { method: string; headers: Headers };
 
   constructor(url: string, init: PlainRequest["init"]) {
     this.url = url;

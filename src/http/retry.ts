@@ -1,5 +1,4 @@
-import pRetry from "p-retry";
-import { type Clock, sleep } from "../clock.ts";
+import { type Clock, orAbort, sleep } from "../clock.ts";
 import { ApiError, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
 
 /** Longest `Retry-After` that is waited for inside a call; beyond it the caller gets the error, and decides. */
@@ -78,19 +77,24 @@ export function backoff(attempt: number, base: number, cap: number, random: () =
 }
 
 /**
- * The one place that sends a request again. Delays are ours; the loop is p-retry's, and is set up only when the first
- * attempt has failed: most don't.
+ * The one place that sends a request again. Delays are ours; the loop is p-retry's, and is loaded and set up only when
+ * the first attempt has failed and may be repeated: most don't.
  */
 export async function withRetries<T>(options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
   try {
     return await attempt();
   } catch (error) {
+    if (options.maxRetries === 0 || !isRetryable(error, options.policy)) throw error;
     return repeat(error, options, attempt);
   }
 }
 
 async function repeat<T>(failure: unknown, options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
   const { policy, maxRetries, signal, clock, random, onRetry } = options;
+  // What failed is what the caller hears of, not that the way to another try could not be loaded.
+  const { default: pRetry } = await orAbort(import("p-retry"), signal).catch(() => {
+    throw signal?.aborted ? signal.reason : failure;
+  });
   let delay = 0;
   try {
     return await pRetry(

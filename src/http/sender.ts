@@ -1,7 +1,7 @@
 import { CursorError, TimeoutError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { describeCause, toConnectionError, toRedirectError, toRefusal } from "./answer-errors.ts";
-import type { Answer, ApiClient, AttemptInit } from "./api-client.ts";
+import type { Answer, ApiClient, AttemptInit, Verb } from "./api-client.ts";
 import { discard, readErrorText } from "./body.ts";
 import type { Connection } from "./connection.ts";
 import { isNetworkFailure } from "./network-failure.ts";
@@ -13,8 +13,13 @@ import { markUnsent } from "./retry.ts";
 /** An error body is read this far; more says nothing more. */
 const errorBodyLimit = 64 * 1024;
 
-/** One operation, written as an openapi-fetch call, so that path, query, body and answer are typed by the contract. */
-export type Operation<T> = (client: ApiClient, init: AttemptInit) => Promise<Answer<T>>;
+/** One operation of the contract, and what it is asked with. */
+export interface Operation {
+  verb: Verb;
+  path: string;
+  /** Asked by each attempt: what it throws is the attempt's failure. */
+  input?: (() => { path?: unknown; query?: unknown; body?: unknown }) | undefined;
+}
 
 /** What a call adds to each of its attempts. */
 export type CallInit = Pick<AttemptInit, "headers" | "bodySerializer">;
@@ -34,10 +39,9 @@ export class Sender {
   }
 
   /** Resolves with the answer's headers, whatever its status; an error's body is here, too. */
-  async send<T>(operation: Operation<T>, init: CallInit, connection: Connection): Promise<Answer<T>> {
+  async send(operation: Operation, init: CallInit, connection: Connection): Promise<Answer> {
     const attempt: AttemptInit = {
-      headers: init.headers,
-      bodySerializer: init.bodySerializer,
+      ...init,
       signal: connection.signal,
       parseAs: "stream",
       fetch: (request) =>
@@ -47,8 +51,9 @@ export class Sender {
     };
     try {
       // An abort between the answer and its way to us leaves a body that nobody else would end.
-      const late = ({ response }: Answer<T>) => discard(response.body);
-      const pending = operation(this.#client, attempt);
+      const late = ({ response }: Answer) => discard(response.body);
+      const { body, ...params } = operation.input?.() ?? {};
+      const pending = this.#client[operation.verb](operation.path, { params, body, ...attempt });
       if (this.#hasMiddleware) {
         const answer = await connection.race(pending, late);
         checkUnread(answer, connection);
@@ -83,16 +88,8 @@ export class Sender {
     connection.method = init.method;
     connection.url = url;
     const key = this.#settings.fixedKey ?? (await connection.race(this.#newKey()));
-    const { method, headers, body } = init;
-    headers.set("authorization", this.#authorization(key));
-    const { signal } = connection;
-    return this.#fetch(connection, url, {
-      method,
-      headers,
-      redirect: "manual",
-      signal,
-      ...(body === undefined ? {} : { body }),
-    });
+    init.headers.set("authorization", this.#authorization(key));
+    return this.#fetch(connection, url, init);
   }
 
   /** Below the middleware. */
@@ -153,7 +150,7 @@ export class Sender {
   }
 }
 
-function checkUnread({ response }: Answer<unknown>, { method, path }: Connection): void {
+function checkUnread({ response }: Answer, { method, path }: Connection): void {
   if (!response.ok || (!response.bodyUsed && !response.body?.locked)) return;
   throw new CursorError(`${method} ${path}: a middleware has read the body; clone it first`);
 }

@@ -11,9 +11,11 @@ import {
   type Settings,
 } from "../options.ts";
 import { requestIdOf, toConnectionError, toInvalidAnswer, toRefusal } from "./answer-errors.ts";
+import type { Input, Output, PathsWith, Verb } from "./api-client.ts";
 import { readText } from "./body.ts";
 import { BodySecrets } from "./body-secrets.ts";
 import { Connection } from "./connection.ts";
+import { isObject, parseJson } from "./json.ts";
 import { messageOf, Redactor } from "./redact.ts";
 import { isAmbiguous, type RetryPolicy, withRetries } from "./retry.ts";
 import { type CallInit, type Operation, Sender } from "./sender.ts";
@@ -58,16 +60,25 @@ export class Transport {
   }
 
   /** A JSON call, already under way. */
-  call<T>(operation: Operation<T>, spec?: CallSpec<T>, options?: RequestOptions | null): ApiPromise<T> {
-    return ApiPromise.of(this.run(operation, spec, options));
+  call<Method extends Verb, Path extends PathsWith<Method>>(
+    verb: Method,
+    path: Path,
+    input?: () => Input<Method, Path>,
+    spec?: CallSpec<Output<Method, Path>>,
+    options?: RequestOptions | null,
+  ): ApiPromise<Output<Method, Path>> {
+    return ApiPromise.of(this.run(verb, path, input, spec, options));
   }
 
-  /** A JSON call: attempts under the call's retry policy. */
-  async run<T>(
-    operation: Operation<T>,
-    spec: CallSpec<T> = {},
+  /** A JSON call: attempts under the call's retry policy. The contract types what is sent and what is answered. */
+  async run<Method extends Verb, Path extends PathsWith<Method>>(
+    verb: Method,
+    path: Path,
+    input?: () => Input<Method, Path>,
+    spec: CallSpec<Output<Method, Path>> = {},
     given?: RequestOptions | null,
-  ): Promise<WithResponse<T>> {
+  ): Promise<WithResponse<Output<Method, Path>>> {
+    const operation = { verb, path, input } as Operation;
     const options = given ?? {};
     checkNames(options, requestOptionNames);
     const { policy = "safe" } = spec;
@@ -103,14 +114,23 @@ export class Transport {
    * One attempt at a streaming answer: resolves when its headers are here, rejects when they say no.
    * The timeout ends with the headers; the caller ends the connection.
    */
-  async open(
-    operation: Operation<unknown>,
+  async open<Path extends PathsWith<"GET">>(
+    path: Path,
+    input: () => Input<"GET", Path>,
     options: RequestOptions,
+    lastEventId?: string,
   ): Promise<{ response: Response; close(): void }> {
+    const operation = { verb: "GET", path, input } as Operation;
     const timeout = this.#timeout(undefined, options);
     const connection = new Connection(this.settings.clock, timeout, options.signal, this.redactor);
     try {
-      const { response, error } = await this.#sender.send(operation, this.#init(options), connection);
+      const init = this.#init(options);
+      init.headers = {
+        ...init.headers,
+        accept: "text/event-stream",
+        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+      };
+      const { response, error } = await this.#sender.send(operation, init, connection);
       connection.stop();
       if (!response.ok) throw toRefusal(response, connection, error, this.settings.clock.now());
       return {
@@ -129,7 +149,7 @@ export class Transport {
   }
 
   async #attempt<T>(
-    operation: Operation<T>,
+    operation: Operation,
     spec: CallSpec<T>,
     init: CallInit,
     connection: Connection,
@@ -144,7 +164,7 @@ export class Transport {
       }
       connection.phase = "body";
       const text = await this.#read(response, connection);
-      const data = parse(text);
+      const data = text === undefined ? undefined : parseJson(text);
       if (!isObject(data)) {
         if ("empty" in spec && (text?.trim() === "" || data === null)) {
           return withResponse(spec.empty as T, response);
@@ -196,17 +216,6 @@ export class Transport {
 function withResponse<T>(data: T, response: Response): WithResponse<T> {
   const requestId = requestIdOf(response);
   return requestId === undefined ? { data, response } : { data, response, requestId };
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-function parse(text = ""): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function serialise(value: unknown): string {

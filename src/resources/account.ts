@@ -4,6 +4,6 @@ import type { RequestOptions } from "../options.ts";
 import type { ApiKeyInfo } from "../types.ts";
 
 /** Whose key it is. */
-export function getApiKeyInfo(transport: Transport, options: RequestOptions = {}): ApiPromise<ApiKeyInfo> {
-  return transport.call<ApiKeyInfo>((client, init) => client.GET("/v1/me", init), {}, options);
+export function getApiKeyInfo(transport: Transport, options?: RequestOptions): ApiPromise<ApiKeyInfo> {
+  return transport.call("GET", "/v1/me", undefined, {}, options);
 }

@@ -1,12 +1,13 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { ArgumentError, CursorError, isApiError } from "../errors.ts";
+import { CursorError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { CallSpec, Transport } from "../http/transport.ts";
-import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import { checkOneOf, type RequestOptions } from "../options.ts";
+import type { PagePromise } from "../pagination.ts";
 import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
 import { randomUuid } from "../uuid.ts";
-import { checkExclusions, checkParams, deletion, toPrompt, toQuery, withExtra } from "./params.ts";
+import { listPages } from "./list.ts";
+import { checkExclusions, checkParams, deletion, toPrompt, withExtra } from "./params.ts";
 
 /** Filters of {@link Agents.list}. */
 export interface ListAgentsQuery {
@@ -81,9 +82,7 @@ export class Agents {
   async #create(params: CreateAgentParams, options: CreateAgentOptions): Promise<WithResponse<CreatedAgent>> {
     checkParams(params);
     const { onConflict = "throw", extraBody, ...requestOptions } = options ?? {};
-    if (onConflict !== "throw" && onConflict !== "adopt") {
-      throw new ArgumentError("onConflict", 'expected "throw" or "adopt"');
-    }
+    checkOneOf("onConflict", onConflict, ["throw", "adopt"]);
     checkExclusions(params);
     const isMinted = params.agentId === undefined && params.envVars === undefined;
     const agentId = isMinted ? `bc-${randomUuid()}` : params.agentId;
@@ -101,11 +100,7 @@ export class Agents {
       agentId,
     };
     try {
-      return await this.#transport.run(
-        (client, init) => client.POST("/v1/agents", { body, ...init }),
-        spec,
-        requestOptions,
-      );
+      return await this.#transport.run("POST", "/v1/agents", () => ({ body }), spec, requestOptions);
     } catch (error) {
       if (agentId === undefined || !isApiError(error, "agent_id_conflict")) throw error;
       // Nobody else can have made an agent of an id that was made for this call.
@@ -140,9 +135,10 @@ export class Agents {
     if (latestRunId === undefined) {
       throw new CursorError(`agent ${id} exists but names no run yet`, { agentId: id });
     }
-    const { data } = await this.#transport.run<Run>(
-      (client, init) =>
-        client.GET("/v1/agents/{id}/runs/{runId}", { params: { path: { id, runId: latestRunId } }, ...init }),
+    const { data } = await this.#transport.run(
+      "GET",
+      "/v1/agents/{id}/runs/{runId}",
+      () => ({ path: { id, runId: latestRunId } }),
       { agentId: id, runId: latestRunId },
       options,
     );
@@ -155,34 +151,19 @@ export class Agents {
    * @example
    * for await (const agent of cursor.agents.list({ includeArchived: false })) console.log(agent.name);
    */
-  list(query?: ListAgentsQuery, options: RequestOptions = {}): PagePromise<AgentSummary> {
-    return new PagePromise<AgentSummary>({
-      from: query?.cursor,
-      path: "/v1/agents",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      identity: ({ id }) => id,
-      fetch: (cursor) =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/agents", {
-              params: { query: { ...toQuery(query), ...(cursor === undefined ? {} : { cursor }) } },
-              ...init,
-            }),
-          {},
-          options,
-        ),
-    });
+  list(query?: ListAgentsQuery, options?: RequestOptions): PagePromise<AgentSummary> {
+    return listPages(this.#transport, "/v1/agents", { query }, options);
   }
 
   /**
    * Loads an agent. Its `status` is about the agent's machine; whether a run is going on is in the run `latestRunId`.
    * @see Get An Agent
    */
-  get(agentId: string, options: RequestOptions = {}): ApiPromise<Agent> {
-    return this.#transport.call<Agent>(
-      (client, init) =>
-        client.GET("/v1/agents/{id}", { params: { path: { id: segment("agentId", agentId) } }, ...init }),
+  get(agentId: string, options?: RequestOptions): ApiPromise<Agent> {
+    return this.#transport.call(
+      "GET",
+      "/v1/agents/{id}",
+      () => ({ path: { id: segment("agentId", agentId) } }),
       { agentId },
       options,
     );
@@ -192,13 +173,11 @@ export class Agents {
    * Archives an agent: it stays readable and takes no more runs until it is unarchived. No harm if it already is.
    * @see Archive An Agent
    */
-  archive(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
-    return this.#transport.call<AgentId>(
-      (client, init) =>
-        client.POST("/v1/agents/{id}/archive", {
-          params: { path: { id: segment("agentId", agentId) } },
-          ...init,
-        }),
+  archive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
+    return this.#transport.call(
+      "POST",
+      "/v1/agents/{id}/archive",
+      () => ({ path: { id: segment("agentId", agentId) } }),
       { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
@@ -208,13 +187,11 @@ export class Agents {
    * Makes an archived agent take runs again. No harm if it already does.
    * @see Unarchive An Agent
    */
-  unarchive(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
-    return this.#transport.call<AgentId>(
-      (client, init) =>
-        client.POST("/v1/agents/{id}/unarchive", {
-          params: { path: { id: segment("agentId", agentId) } },
-          ...init,
-        }),
+  unarchive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
+    return this.#transport.call(
+      "POST",
+      "/v1/agents/{id}/unarchive",
+      () => ({ path: { id: segment("agentId", agentId) } }),
       { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
@@ -224,10 +201,11 @@ export class Agents {
    * Deletes an agent for good. {@link Agents.archive} is the reversible way.
    * @see Delete An Agent Permanently
    */
-  delete(agentId: string, options: RequestOptions = {}): ApiPromise<AgentId> {
-    return this.#transport.call<AgentId>(
-      (client, init) =>
-        client.DELETE("/v1/agents/{id}", { params: { path: { id: segment("agentId", agentId) } }, ...init }),
+  delete(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
+    return this.#transport.call(
+      "DELETE",
+      "/v1/agents/{id}",
+      () => ({ path: { id: segment("agentId", agentId) } }),
       { agentId, ...deletion({ id: agentId }) },
       options,
     );

@@ -1,12 +1,13 @@
 import type { ApiPromise } from "../api-promise.ts";
-import { ArgumentError, describe } from "../errors.ts";
+import { ArgumentError, unexpected } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import type { PagePromise } from "../pagination.ts";
 import type { Artifact, ArtifactUrl } from "../types.ts";
 import type { ArtifactDownload, DownloadOptions } from "./artifact-download.ts";
+import { listPages, onePage } from "./list.ts";
 
 const loadDownload = lazy("downloads", () => import("./artifact-download.ts"));
 
@@ -24,21 +25,13 @@ export class Artifacts {
    * still be short.
    * @see List Artifacts
    */
-  list(agentId: string, options: RequestOptions = {}): PagePromise<Artifact> {
-    return new PagePromise<Artifact>({
-      path: "/v1/agents/{id}/artifacts",
-      itemsKey: "items",
-      fetch: () =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/agents/{id}/artifacts", {
-              params: { path: { id: segment("agentId", agentId) } },
-              ...init,
-            }),
-          { agentId },
-          options,
-        ),
-    });
+  list(agentId: string, options?: RequestOptions): PagePromise<Artifact> {
+    return listPages(
+      this.#transport,
+      "/v1/agents/{id}/artifacts",
+      { names: onePage, input: () => ({ path: { id: segment("agentId", agentId) } }), agentId },
+      options,
+    );
   }
 
   /**
@@ -47,13 +40,11 @@ export class Artifacts {
    * @throws ApiError `artifact_not_found`; `validation_error` outside `artifacts/`
    * @see Download An Artifact
    */
-  url(agentId: string, path: string, options: RequestOptions = {}): ApiPromise<ArtifactUrl> {
-    return this.#transport.call<ArtifactUrl>(
-      (client, init) =>
-        client.GET("/v1/agents/{id}/artifacts/download", {
-          params: { path: { id: segment("agentId", agentId) }, query: { path: checkPath(path) } },
-          ...init,
-        }),
+  url(agentId: string, path: string, options?: RequestOptions): ApiPromise<ArtifactUrl> {
+    return this.#transport.call(
+      "GET",
+      "/v1/agents/{id}/artifacts/download",
+      () => ({ path: { id: segment("agentId", agentId) }, query: { path: checkPath(path) } }),
       { agentId, isSecret: true },
       options,
     );
@@ -82,7 +73,7 @@ export class Artifacts {
 }
 
 function checkPath(path: unknown): string {
-  if (typeof path !== "string") throw new ArgumentError("path", `expected a string, got ${describe(path)}`);
+  if (typeof path !== "string") throw unexpected("path", "a string", path);
   if (path === "") throw new ArgumentError("path", "must not be empty");
   return path;
 }

@@ -3,7 +3,7 @@ import { ArgumentError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import type { PagePromise } from "../pagination.ts";
 import type {
   ActiveEnvironmentBuild,
   CreateEnvironmentParams,
@@ -13,7 +13,8 @@ import type {
   EnvironmentDetails,
   UpdateEnvironmentParams,
 } from "../types.ts";
-import { checkParams, deletion, toQuery } from "./params.ts";
+import { listPages } from "./list.ts";
+import { checkParams, deletion } from "./params.ts";
 
 /** A page of environments or of their changes. */
 export interface ListEnvironmentsQuery {
@@ -49,42 +50,30 @@ export class Environments {
    * @param params.environmentJson The configuration as JSON text
    * @throws ApiError `environment_name_conflict`, `repository_access`, `validation_error`, …
    */
-  create(params: CreateEnvironmentParams, options: RequestOptions = {}): ApiPromise<Environment> {
-    return this.#transport.call<Environment>(
-      (client, init) => {
-        const body = checkParams(params);
-        return client.POST("/v1/environments", { body, ...init });
-      },
+  create(params: CreateEnvironmentParams, options?: RequestOptions): ApiPromise<Environment> {
+    return this.#transport.call(
+      "POST",
+      "/v1/environments",
+      () => ({ body: checkParams(params) }),
       { policy: "unsafe", has: ["id"] },
       options,
     );
   }
 
   /** Lists environments by their last update, page by page; a page may be short while more follow. */
-  list(query?: ListEnvironmentsQuery, options: RequestOptions = {}): PagePromise<Environment> {
-    return new PagePromise<Environment>({
-      from: query?.cursor,
-      path: "/v1/environments",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      identity: ({ id }) => id,
-      fetch: (cursor) =>
-        this.#transport.run(
-          (client, init) => client.GET("/v1/environments", { params: { query: at(query, cursor) }, ...init }),
-          {},
-          options,
-        ),
-    });
+  list(query?: ListEnvironmentsQuery, options?: RequestOptions): PagePromise<Environment> {
+    return listPages(this.#transport, "/v1/environments", { query }, options);
   }
 
   /**
    * An environment with its configuration.
    * @throws ApiError `environment_not_found`
    */
-  get(environmentId: string, options: RequestOptions = {}): ApiPromise<EnvironmentDetails> {
-    return this.#transport.call<EnvironmentDetails>(
-      (client, init) =>
-        client.GET("/v1/environments/{id}", { params: { path: pathOf(environmentId) }, ...init }),
+  get(environmentId: string, options?: RequestOptions): ApiPromise<EnvironmentDetails> {
+    return this.#transport.call(
+      "GET",
+      "/v1/environments/{id}",
+      () => ({ path: pathOf(environmentId) }),
       { has: ["id"] },
       options,
     );
@@ -97,17 +86,12 @@ export class Environments {
   update(
     environmentId: string,
     params: UpdateEnvironmentParams,
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): ApiPromise<undefined> {
-    return this.#transport.call<undefined>(
-      (client, init) => {
-        const body = checkParams(params);
-        return client.PATCH("/v1/environments/{id}", {
-          params: { path: pathOf(environmentId) },
-          body,
-          ...init,
-        });
-      },
+    return this.#transport.call(
+      "PATCH",
+      "/v1/environments/{id}",
+      () => ({ path: pathOf(environmentId), body: checkParams(params) }),
       { empty: undefined },
       options,
     );
@@ -117,10 +101,11 @@ export class Environments {
    * Deletes an environment.
    * @throws ApiError `environment_not_found`
    */
-  delete(environmentId: string, options: RequestOptions = {}): ApiPromise<{ id: string }> {
-    return this.#transport.call<{ id: string }>(
-      (client, init) =>
-        client.DELETE("/v1/environments/{id}", { params: { path: pathOf(environmentId) }, ...init }),
+  delete(environmentId: string, options?: RequestOptions): ApiPromise<{ id: string }> {
+    return this.#transport.call(
+      "DELETE",
+      "/v1/environments/{id}",
+      () => ({ path: pathOf(environmentId) }),
       deletion({ id: environmentId }),
       options,
     );
@@ -130,25 +115,14 @@ export class Environments {
   history(
     environmentId: string,
     query?: ListEnvironmentsQuery,
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): PagePromise<EnvironmentChange> {
-    return new PagePromise<EnvironmentChange>({
-      from: query?.cursor,
-      path: "/v1/environments/{id}/history",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      identity: ({ id }) => id,
-      fetch: (cursor) =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/environments/{id}/history", {
-              params: { path: pathOf(environmentId), query: at(query, cursor) },
-              ...init,
-            }),
-          {},
-          options,
-        ),
-    });
+    return listPages(
+      this.#transport,
+      "/v1/environments/{id}/history",
+      { query, input: () => ({ path: pathOf(environmentId) }) },
+      options,
+    );
   }
 }
 
@@ -165,38 +139,29 @@ export class EnvironmentBuilds {
   list(
     environmentId: string,
     query?: ListEnvironmentBuildsQuery,
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): PagePromise<EnvironmentBuild> {
-    return new PagePromise<EnvironmentBuild>({
-      from: query?.cursor,
-      path: "/v1/environments/{id}/builds",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      identity: ({ id }) => id,
-      fetch: (cursor) =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/environments/{id}/builds", {
-              params: { path: pathOf(environmentId), query: at(query, cursor) },
-              ...init,
-            }),
-          {},
-          options,
-        ),
-    });
+    return listPages(
+      this.#transport,
+      "/v1/environments/{id}/builds",
+      { query, input: () => ({ path: pathOf(environmentId) }) },
+      options,
+    );
   }
 
   /**
    * One build.
    * @throws ApiError `environment_not_found`, `build_not_found`
    */
-  get(environmentId: string, buildId: string, options: RequestOptions = {}): ApiPromise<EnvironmentBuild> {
-    return this.#transport.call<EnvironmentBuild>(
-      (client, init) => {
+  get(environmentId: string, buildId: string, options?: RequestOptions): ApiPromise<EnvironmentBuild> {
+    return this.#transport.call(
+      "GET",
+      "/v1/environments/{id}/builds/{buildId}",
+      () => {
         const path = { ...pathOf(environmentId), buildId: segment("buildId", buildId) };
         if (buildId === "active")
           throw new ArgumentError("buildId", '"active" is an endpoint: use `active()`');
-        return client.GET("/v1/environments/{id}/builds/{buildId}", { params: { path }, ...init });
+        return { path };
       },
       { has: ["id"] },
       options,
@@ -204,13 +169,11 @@ export class EnvironmentBuilds {
   }
 
   /** What agents of an environment start from: one of its builds, or the universal image. */
-  active(environmentId: string, options: RequestOptions = {}): ApiPromise<ActiveEnvironmentBuild> {
-    return this.#transport.call<ActiveEnvironmentBuild>(
-      (client, init) =>
-        client.GET("/v1/environments/{id}/builds/active", {
-          params: { path: pathOf(environmentId) },
-          ...init,
-        }),
+  active(environmentId: string, options?: RequestOptions): ApiPromise<ActiveEnvironmentBuild> {
+    return this.#transport.call(
+      "GET",
+      "/v1/environments/{id}/builds/active",
+      () => ({ path: pathOf(environmentId) }),
       { has: ["type"] },
       options,
     );
@@ -218,9 +181,3 @@ export class EnvironmentBuilds {
 }
 
 const pathOf = (environmentId: string) => ({ id: segment("environmentId", environmentId) });
-
-/** The query of the page at `cursor`. */
-const at = <Query extends object>(query: Query | undefined, cursor: string | undefined) => ({
-  ...toQuery(query),
-  ...(cursor === undefined ? {} : { cursor }),
-});

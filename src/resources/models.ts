@@ -1,7 +1,8 @@
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import type { PagePromise } from "../pagination.ts";
 import type { Model } from "../types.ts";
+import { listPages, onePage } from "./list.ts";
 
 /** Models. */
 export class Models {
@@ -16,11 +17,7 @@ export class Models {
    * The recommended models, with the parameters and variants each accepts; one page. Others may work, too.
    * @see List Models
    */
-  list(options: RequestOptions = {}): PagePromise<Model> {
-    return new PagePromise<Model>({
-      path: "/v1/models",
-      itemsKey: "items",
-      fetch: () => this.#transport.run((client, init) => client.GET("/v1/models", init), {}, options),
-    });
+  list(options?: RequestOptions): PagePromise<Model> {
+    return listPages(this.#transport, "/v1/models", { names: onePage }, options);
   }
 }

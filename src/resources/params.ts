@@ -1,13 +1,14 @@
-import { ArgumentError, describe } from "../errors.ts";
+import { ArgumentError, unexpected } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec } from "../http/transport.ts";
+import { checkObject } from "../options.ts";
 import type { CreateAgentParams, Prompt, PromptInput, RunRef } from "../types.ts";
 
 /** Both ids of a run, checked; a whole `Run` will do. */
 export function checkRef(ref: RunRef): RunRef {
   if (typeof ref !== "object" || ref === null) {
-    throw new ArgumentError("ref", `expected a run ({ agentId, id }), got ${describe(ref)}`);
+    throw unexpected("ref", "a run ({ agentId, id })", ref);
   }
   return { agentId: segment("ref.agentId", ref.agentId), id: segment("ref.id", ref.id) };
 }
@@ -15,7 +16,7 @@ export function checkRef(ref: RunRef): RunRef {
 /** The parameters as a body: what is undefined is left out of JSON. */
 export function checkParams<Params>(params: Params): Sent<Params> {
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
-    throw new ArgumentError("params", `expected an object, got ${describe(params)}`);
+    throw unexpected("params", "an object", params);
   }
   return params as Sent<Params>;
 }
@@ -26,14 +27,13 @@ type Sent<Params> = { [Key in keyof Params]: Exclude<Params[Key], undefined> };
 export function toPrompt(prompt: string | Prompt): PromptInput {
   const input = typeof prompt === "string" ? { text: prompt } : prompt;
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new ArgumentError("prompt", `expected a string or an object with "text", got ${describe(prompt)}`);
+    throw unexpected("prompt", 'a string or an object with "text"', prompt);
   }
   const argument = typeof prompt === "string" ? "prompt" : "prompt.text";
-  if (typeof input.text !== "string")
-    throw new ArgumentError(argument, `expected a string, got ${describe(input.text)}`);
+  if (typeof input.text !== "string") throw unexpected(argument, "a string", input.text);
   if (input.text === "") throw new ArgumentError(argument, "must not be empty");
   if (input.images !== undefined && !Array.isArray(input.images)) {
-    throw new ArgumentError("prompt.images", `expected a list, got ${describe(input.images)}`);
+    throw unexpected("prompt.images", "a list", input.images);
   }
   input.images?.forEach(checkImage);
   return input as PromptInput;
@@ -41,9 +41,7 @@ export function toPrompt(prompt: string | Prompt): PromptInput {
 
 function checkImage(image: unknown, index: number): void {
   const argument = `prompt.images[${index}]`;
-  if (typeof image !== "object" || image === null) {
-    throw new ArgumentError(argument, `expected an object, got ${describe(image)}`);
-  }
+  checkObject(argument, image);
   const { data, url, mimeType } = image as { data?: unknown; url?: unknown; mimeType?: unknown };
   if (data !== undefined && url !== undefined) {
     throw new ArgumentError(argument, "has both `data` and `url`: give the bytes or an address, not both");
@@ -79,9 +77,7 @@ export function withExtra<Body extends object>(
   extraBody: Record<string, unknown> | undefined,
 ): Body {
   if (extraBody === undefined) return body;
-  if (typeof extraBody !== "object" || extraBody === null) {
-    throw new ArgumentError("extraBody", `expected an object, got ${describe(extraBody)}`);
-  }
+  checkObject("extraBody", extraBody);
   for (const key of Object.keys(extraBody)) {
     // What has a parameter of its own is checked and guarded there: an id smuggled in here would be nobody's.
     if (key in body || parameters.has(key)) {
@@ -96,8 +92,7 @@ const parameters = new Set(["prompt", "agentId", "envVars", "env", "repos"]);
 /** A query without the entries that were left out, null included: neither is a value for this API. */
 export function toQuery<Query extends object>(query: Query | undefined): Given<Query> {
   if (query === undefined || query === null) return {} as Given<Query>;
-  if (typeof query !== "object")
-    throw new ArgumentError("query", `expected an object, got ${describe(query)}`);
+  if (typeof query !== "object") throw unexpected("query", "an object", query);
   return Object.fromEntries(
     Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== ""),
   ) as Given<Query>;

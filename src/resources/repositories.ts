@@ -29,7 +29,7 @@ export class Repositories {
    * @throws ApiError `rate_limit_exceeded` with `retryAfterMs`: be ready to do without
    * @see List GitHub Repositories
    */
-  list(query: { fresh?: boolean | undefined } = {}, options: RequestOptions = {}): PagePromise<Repository> {
+  list(query: { fresh?: boolean | undefined } = {}, options?: RequestOptions): PagePromise<Repository> {
     return new PagePromise<Repository>({
       path: "/v1/repositories",
       itemsKey: "items",
@@ -42,7 +42,7 @@ export class Repositories {
     });
   }
 
-  async #answer(isFresh: boolean, options: RequestOptions): Promise<Answer> {
+  async #answer(isFresh: boolean, options?: RequestOptions): Promise<Answer> {
     const signal = checkSignal(options?.signal);
     signal?.throwIfAborted();
     const { clock } = this.#transport.settings;
@@ -51,8 +51,10 @@ export class Repositories {
     // Shared, so no single caller's signal ends it; the last one's does, lest it hold a process that is done.
     return join(this.#underWay, "list", signal, async (shared) => {
       this.#remembered = undefined;
-      const answer = await this.#transport.run<{ items: Repository[] }>(
-        (client, init) => client.GET("/v1/repositories", init),
+      const answer = await this.#transport.run(
+        "GET",
+        "/v1/repositories",
+        undefined,
         { timeout },
         { ...options, signal: shared },
       );

@@ -1,27 +1,19 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { sleep } from "../clock.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
-import { checkNames, checkSignal, type RequestOptions, requestOptionNames } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import { checkNames, checkOneOf, type RequestOptions, requestOptionNames } from "../options.ts";
+import type { PagePromise } from "../pagination.ts";
 import { LazyRunStream } from "../run-stream/lazy-run-stream.ts";
-import { isPassing, RunPoller } from "../run-stream/run-poller.ts";
+import type { RunPoller } from "../run-stream/run-poller.ts";
 import type { StreamSource } from "../run-stream/run-reader.ts";
 import type { RunStream } from "../run-stream/run-stream.ts";
 import type { RunStreamOptions } from "../run-stream/stream-options.ts";
 import type { WaitOptions } from "../run-stream/wait.ts";
-import {
-  type CreateRunParams,
-  type CreateRunRequest,
-  isTerminalStatus,
-  type Run,
-  type RunRef,
-  type RunSummary,
-  type TerminalRun,
-} from "../types.ts";
-import { checkParams, checkRef, toPrompt, toQuery, withExtra } from "./params.ts";
+import type { CreateRunParams, CreateRunRequest, Run, RunRef, RunSummary, TerminalRun } from "../types.ts";
+import { listPages } from "./list.ts";
+import { checkParams, checkRef, toPrompt, withExtra } from "./params.ts";
 
 /** Where a list of runs begins and how long its pages are. */
 export interface ListRunsQuery {
@@ -43,22 +35,21 @@ export interface CreateRunOptions extends RequestOptions {
   extraBody?: Record<string, unknown> | undefined;
 }
 
+const loadPolling = lazy("following runs", () => import("../run-stream/run-poller.ts"));
+const loadUntilFree = lazy("busy agents", () => import("./until-free.ts"));
 const loadWait = lazy("waiting", () => import("../run-stream/wait.ts"));
 const createTimeout = 180_000;
 /** So often a follow-up may lose the race for a free agent before it gives up. */
 const busyRounds = 10;
-/** An agent may say that it is busy for about two seconds after its run has ended. */
-const windDown = 1_000;
 
 /** Runs: one prompt's execution each. */
 export class Runs {
   readonly #transport: Transport;
-  readonly #poller: RunPoller;
+  #poller: RunPoller | undefined;
 
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
-    this.#poller = new RunPoller((ref, options) => this.get(ref, options), transport.settings);
   }
 
   /**
@@ -81,9 +72,7 @@ export class Runs {
     options: CreateRunOptions,
   ): Promise<WithResponse<Run>> {
     const { whenBusy = "throw", extraBody, ...requestOptions } = options ?? {};
-    if (!["throw", "wait", "cancel"].includes(whenBusy)) {
-      throw new ArgumentError("whenBusy", 'expected "throw", "wait" or "cancel"');
-    }
+    checkOneOf("whenBusy", whenBusy, ["throw", "wait", "cancel"]);
     segment("agentId", agentId);
     checkParams(params);
     // Taken once, before any wait: what is sent is what was given.
@@ -96,81 +85,44 @@ export class Runs {
       } catch (error) {
         if (whenBusy === "throw" || round >= busyRounds || !isApiError(error, "agent_busy")) throw error;
       }
-      await this.#untilFree(agentId, whenBusy, requestOptions);
+      const { untilFree } = await loadUntilFree();
+      await untilFree(this.#transport, this, await this.#loadPoller(), agentId, whenBusy, requestOptions);
     }
   }
 
   async #post(agentId: string, body: CreateRunRequest, options: RequestOptions): Promise<WithResponse<Run>> {
-    const { data, ...around } = await this.#transport.run<{ run: Run }>(
-      (client, init) =>
-        client.POST("/v1/agents/{id}/runs", { params: { path: { id: agentId } }, body, ...init }),
+    const { data, ...around } = await this.#transport.run(
+      "POST",
+      "/v1/agents/{id}/runs",
+      () => ({ path: { id: agentId }, body }),
       { policy: "unsafe", timeout: createTimeout, agentId, has: ["run"] },
       options,
     );
     return { ...around, data: data.run };
   }
 
-  /** Until the run in the way is over: watched through Get A Run, so that nothing is posted while one is known to be active. */
-  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
-    const signal = checkSignal(options.signal);
-    const { data: agent } = await this.#transport.run(
-      (client, init) => client.GET("/v1/agents/{id}", { params: { path: { id: agentId } }, ...init }),
-      { agentId },
-      options,
-    );
-    const { clock } = this.#transport.settings;
-    if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
-    const ref: RunRef = { agentId, id: agent.latestRunId };
-    const run = await this.#poller.ask(ref, signal).catch((error: unknown) => {
-      if (!isPassing(error)) throw error;
-    });
-    // Over already: the agent is winding down, or someone else's run begins.
-    if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
-    if (whenBusy === "cancel") {
-      try {
-        await this.cancel(ref, options);
-      } catch (error) {
-        if (!isApiError(error, "run_not_cancellable")) throw error;
-      }
-    }
-    await this.#poller.untilTerminal(ref, { signal });
-  }
-
   /**
    * Lists an agent's runs, newest first, page by page. Items have no `result`: {@link Runs.get} loads it.
    * @see List Runs
    */
-  list(agentId: string, query?: ListRunsQuery, options: RequestOptions = {}): PagePromise<RunSummary> {
-    return new PagePromise<RunSummary>({
-      from: query?.cursor,
-      path: "/v1/agents/{id}/runs",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      identity: ({ id }) => id,
-      fetch: (cursor) =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/agents/{id}/runs", {
-              params: {
-                path: { id: segment("agentId", agentId) },
-                query: { ...toQuery(query), ...(cursor === undefined ? {} : { cursor }) },
-              },
-              ...init,
-            }),
-          { agentId },
-          options,
-        ),
-    });
+  list(agentId: string, query?: ListRunsQuery, options?: RequestOptions): PagePromise<RunSummary> {
+    return listPages(
+      this.#transport,
+      "/v1/agents/{id}/runs",
+      { query, input: () => ({ path: { id: segment("agentId", agentId) } }), agentId },
+      options,
+    );
   }
 
   /**
    * Loads a run: its status and, once it is over, its result, duration and branches.
    * @see Get A Run
    */
-  get(ref: RunRef, options: RequestOptions = {}): ApiPromise<Run> {
-    return this.#transport.call<Run>(
-      (client, init) =>
-        client.GET("/v1/agents/{id}/runs/{runId}", { params: { path: pathOf(ref) }, ...init }),
+  get(ref: RunRef, options?: RequestOptions): ApiPromise<Run> {
+    return this.#transport.call(
+      "GET",
+      "/v1/agents/{id}/runs/{runId}",
+      () => ({ path: pathOf(ref) }),
       { agentId: ref?.agentId, runId: ref?.id },
       options,
     );
@@ -181,10 +133,11 @@ export class Runs {
    * @throws ApiError `run_not_cancellable` when the run is over
    * @see Cancel A Run
    */
-  cancel(ref: RunRef, options: RequestOptions = {}): ApiPromise<{ id: string }> {
-    return this.#transport.call<{ id: string }>(
-      (client, init) =>
-        client.POST("/v1/agents/{id}/runs/{runId}/cancel", { params: { path: pathOf(ref) }, ...init }),
+  cancel(ref: RunRef, options?: RequestOptions): ApiPromise<{ id: string }> {
+    return this.#transport.call(
+      "POST",
+      "/v1/agents/{id}/runs/{runId}/cancel",
+      () => ({ path: pathOf(ref) }),
       { policy: "unsafe", agentId: ref?.agentId, runId: ref?.id, empty: { id: ref?.id }, has: ["id"] },
       options,
     );
@@ -204,7 +157,7 @@ export class Runs {
     checkNames(requestOptions, requestOptionNames);
     const signal = requestOptions?.signal;
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
-    return new LazyRunStream(checked, this.#source(checked, requestOptions), merged);
+    return new LazyRunStream(checked, () => this.#source(checked, requestOptions), merged);
   }
 
   /**
@@ -217,29 +170,28 @@ export class Runs {
   async wait(ref: RunRef, options: WaitOptions = {}): Promise<TerminalRun> {
     const checked = checkRef(ref);
     const { waitForRun } = await loadWait();
-    return waitForRun(checked, this.#source(checked, {}), options ?? {});
+    return waitForRun(checked, await this.#source(checked, {}), options ?? {});
   }
 
-  #source(ref: RunRef, options: RequestOptions): StreamSource {
+  async #loadPoller(): Promise<RunPoller> {
+    const { RunPoller } = await loadPolling();
+    this.#poller ??= new RunPoller((ref, options) => this.get(ref, options), this.#transport.settings);
+    return this.#poller;
+  }
+
+  async #source(ref: RunRef, options: RequestOptions): Promise<StreamSource> {
     const { clock, random } = this.#transport.settings;
     return {
-      poller: this.#poller,
+      poller: await this.#loadPoller(),
       redactor: this.#transport.redactor,
       clock,
       random,
       open: (lastEventId, signal) =>
         this.#transport.open(
-          (client, init) =>
-            client.GET("/v1/agents/{id}/runs/{runId}/stream", {
-              params: { path: { id: ref.agentId, runId: ref.id } },
-              ...init,
-              headers: {
-                ...init.headers,
-                accept: "text/event-stream",
-                ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
-              },
-            }),
+          "/v1/agents/{id}/runs/{runId}/stream",
+          () => ({ path: pathOf(ref) }),
           { ...options, signal },
+          lastEventId,
         ),
     };
   }

@@ -2,9 +2,13 @@ import type { ApiPromise } from "../api-promise.ts";
 import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
-import { PagePromise } from "../pagination.ts";
+import type { PagePromise } from "../pagination.ts";
 import type { Secret, SecretScope, SetSecretParams } from "../types.ts";
+import { byCursor, listPages } from "./list.ts";
 import { checkParams, deletion, toQuery } from "./params.ts";
+
+/** A new secret may lack its id. Those of a team or an environment come in one page so far. */
+const names = { ...byCursor, idKey: "" };
 
 /** Filters and page of {@link Secrets.list}. */
 export interface ListSecretsQuery {
@@ -48,23 +52,8 @@ export class Secrets {
   }
 
   /** The secrets that the key can see, page by page. */
-  list(query?: ListSecretsQuery, options: RequestOptions = {}): PagePromise<Secret> {
-    return new PagePromise<Secret>({
-      from: query?.cursor,
-      path: "/v1/secrets",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      fetch: (cursor) =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/secrets", {
-              params: { query: { ...toQuery(query), ...(cursor === undefined ? {} : { cursor }) } },
-              ...init,
-            }),
-          {},
-          options,
-        ),
-    });
+  list(query?: ListSecretsQuery, options?: RequestOptions): PagePromise<Secret> {
+    return listPages(this.#transport, "/v1/secrets", { names, query }, options);
   }
 }
 
@@ -81,13 +70,8 @@ export class TeamSecrets {
   }
 
   /** The team's secrets, sorted by name, in one page. */
-  list(options: RequestOptions = {}): PagePromise<Secret> {
-    return new PagePromise<Secret>({
-      path: "/v1/team/secrets",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      fetch: () => this.#transport.run((client, init) => client.GET("/v1/team/secrets", init), {}, options),
-    });
+  list(options?: RequestOptions): PagePromise<Secret> {
+    return listPages(this.#transport, "/v1/team/secrets", { names }, options);
   }
 
   /**
@@ -97,15 +81,10 @@ export class TeamSecrets {
    */
   set(name: string, params: SetSecretParams, options: SecretVersionOptions = {}): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call<Secret>(
-      (client, init) => {
-        const body = checkParams(params);
-        return client.PUT("/v1/team/secrets/{name}", {
-          params: { path: { name: segment("name", name) }, query: toQuery({ id }) },
-          body,
-          ...init,
-        });
-      },
+    return this.#transport.call(
+      "PUT",
+      "/v1/team/secrets/{name}",
+      () => ({ path: { name: segment("name", name) }, query: toQuery({ id }), body: checkParams(params) }),
       { has: ["name"] },
       rest,
     );
@@ -117,12 +96,10 @@ export class TeamSecrets {
    */
   delete(name: string, options: SecretVersionOptions = {}): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call<{ name: string }>(
-      (client, init) =>
-        client.DELETE("/v1/team/secrets/{name}", {
-          params: { path: { name: segment("name", name) }, query: toQuery({ id }) },
-          ...init,
-        }),
+    return this.#transport.call(
+      "DELETE",
+      "/v1/team/secrets/{name}",
+      () => ({ path: { name: segment("name", name) }, query: toQuery({ id }) }),
       deletion({ name }),
       rest,
     );
@@ -139,22 +116,13 @@ export class EnvironmentSecrets {
   }
 
   /** An environment's secrets, sorted by name, in one page. */
-  list(environmentId: string, options: RequestOptions = {}): PagePromise<Secret> {
-    return new PagePromise<Secret>({
-      path: "/v1/environments/{id}/secrets",
-      itemsKey: "items",
-      cursorKey: "nextCursor",
-      fetch: () =>
-        this.#transport.run(
-          (client, init) =>
-            client.GET("/v1/environments/{id}/secrets", {
-              params: { path: { id: segment("environmentId", environmentId) } },
-              ...init,
-            }),
-          {},
-          options,
-        ),
-    });
+  list(environmentId: string, options?: RequestOptions): PagePromise<Secret> {
+    return listPages(
+      this.#transport,
+      "/v1/environments/{id}/secrets",
+      { names, input: () => ({ path: { id: segment("environmentId", environmentId) } }) },
+      options,
+    );
   }
 
   /**
@@ -169,15 +137,10 @@ export class EnvironmentSecrets {
     options: SecretVersionOptions = {},
   ): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call<Secret>(
-      (client, init) => {
-        const body = checkParams(params);
-        return client.PUT("/v1/environments/{id}/secrets/{name}", {
-          params: { path: pathOf(environmentId, name), query: toQuery({ id }) },
-          body,
-          ...init,
-        });
-      },
+    return this.#transport.call(
+      "PUT",
+      "/v1/environments/{id}/secrets/{name}",
+      () => ({ path: pathOf(environmentId, name), query: toQuery({ id }), body: checkParams(params) }),
       { has: ["name"] },
       rest,
     );
@@ -193,12 +156,10 @@ export class EnvironmentSecrets {
     options: SecretVersionOptions = {},
   ): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call<{ name: string }>(
-      (client, init) =>
-        client.DELETE("/v1/environments/{id}/secrets/{name}", {
-          params: { path: pathOf(environmentId, name), query: toQuery({ id }) },
-          ...init,
-        }),
+    return this.#transport.call(
+      "DELETE",
+      "/v1/environments/{id}/secrets/{name}",
+      () => ({ path: pathOf(environmentId, name), query: toQuery({ id }) }),
       deletion({ name }),
       rest,
     );

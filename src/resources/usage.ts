@@ -22,14 +22,12 @@ export class UsageResource {
   get(
     agentId: string,
     query?: { /** Only this run. */ runId?: string | undefined },
-    options: RequestOptions = {},
+    options?: RequestOptions,
   ): ApiPromise<AgentUsage> {
-    return this.#transport.call<AgentUsage>(
-      (client, init) =>
-        client.GET("/v1/agents/{id}/usage", {
-          params: { path: { id: segment("agentId", agentId) }, query: toQuery(query) },
-          ...init,
-        }),
+    return this.#transport.call(
+      "GET",
+      "/v1/agents/{id}/usage",
+      () => ({ path: { id: segment("agentId", agentId) }, query: toQuery(query) }),
       { agentId, runId: query?.runId },
       options,
     );

@@ -20,14 +20,16 @@ export class WorkerTokens {
    * @throws ApiError `service_account_required`; 404 when nobody active is meant
    * @see Create A User-Scoped Worker Token
    */
-  create(params: CreateWorkerTokenParams, options: RequestOptions = {}): ApiPromise<WorkerToken> {
-    return this.#transport.call<WorkerToken>(
-      (client, init) => {
+  create(params: CreateWorkerTokenParams, options?: RequestOptions): ApiPromise<WorkerToken> {
+    return this.#transport.call(
+      "POST",
+      "/v1/sub-tokens",
+      () => {
         checkParams(params);
         if ((params.forUserEmail === undefined) === (params.forUserId === undefined)) {
           throw new ArgumentError("params", "needs exactly one of `forUserEmail` and `forUserId`");
         }
-        return client.POST("/v1/sub-tokens", { body: params as never, ...init });
+        return { body: params as never };
       },
       { policy: "unsafe", isSecret: true },
       options,

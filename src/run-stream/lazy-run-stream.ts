@@ -1,4 +1,4 @@
-import { lazy } from "../lazy.ts";
+import { later, lazy } from "../lazy.ts";
 import type { RunRef } from "../types.ts";
 import type { RunCheckpoint } from "./cursor.ts";
 import type { RunEvent } from "./events.ts";
@@ -11,12 +11,12 @@ const load = lazy("run streams", () => import("./run-stream.ts"));
 /** A run stream whose machinery is loaded by its first reader, as its connection is opened by it. */
 export class LazyRunStream implements RunStream {
   readonly ref: RunRef;
-  readonly #source: StreamSource;
+  readonly #source: () => Promise<StreamSource>;
   readonly #options: ReaderOptions;
   #handle: RunStreamHandle | undefined;
   #isClosed = false;
 
-  constructor(ref: RunRef, source: StreamSource, options: RunStreamOptions) {
+  constructor(ref: RunRef, source: () => Promise<StreamSource>, options: RunStreamOptions) {
     this.ref = ref;
     this.#source = source;
     this.#options = checkStreamOptions(ref, options);
@@ -77,32 +77,11 @@ export class LazyRunStream implements RunStream {
   }
 
   async #open(): Promise<RunStreamHandle> {
-    const { RunStreamHandle } = await load();
+    const [{ RunStreamHandle }, source] = await Promise.all([load(), this.#source()]);
     if (!this.#handle) {
-      this.#handle = new RunStreamHandle(this.ref, this.#source, this.#options);
+      this.#handle = new RunStreamHandle(this.ref, source, this.#options);
       if (this.#isClosed) this.#handle.close();
     }
     return this.#handle;
   }
-}
-
-/** The iterator of what is on its way; once that is here, nothing stands between it and its reader. */
-function later<T>(
-  opening: Promise<RunStreamHandle>,
-  of: (handle: RunStreamHandle) => AsyncIterable<T>,
-): AsyncIterator<T, undefined> {
-  let iterator: AsyncIterator<T, undefined> | undefined;
-  // At once, not at the first `next`: whoever asks for the result beside it must find its reader.
-  const opened = opening.then((handle) => {
-    iterator = of(handle)[Symbol.asyncIterator]();
-    return iterator;
-  });
-  opened.catch(() => {}); // the first `next` hears of it
-  return {
-    next: () => iterator?.next() ?? opened.then((it) => it.next()),
-    return: async () => {
-      await opened.then((it) => it.return?.());
-      return { done: true, value: undefined };
-    },
-  };
 }

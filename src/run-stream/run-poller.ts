@@ -45,6 +45,14 @@ export class RunPoller {
     });
   }
 
+  /** {@link ask}; undefined where the failure may be over the next time. */
+  askPatiently(ref: RunRef, signal?: AbortSignal): Promise<Run | undefined> {
+    return this.ask(ref, signal).catch((error: unknown) => {
+      if (!isPassing(error)) throw error;
+      return undefined;
+    });
+  }
+
   /** The run once it is over. Asks at once, then after 5 s, growing to 15 s. `onRun` sees every answer. */
   async untilTerminal(
     ref: RunRef,
@@ -54,9 +62,7 @@ export class RunPoller {
     }: { signal?: AbortSignal | undefined; onRun?: ((run: Run) => void) | undefined } = {},
   ): Promise<Run> {
     const key = keyOf(ref);
-    const first = await this.ask(ref, signal).catch((error: unknown) => {
-      if (!isPassing(error)) throw error;
-    });
+    const first = await this.askPatiently(ref, signal);
     if (first) {
       onRun(first);
       if (isTerminalStatus(first.status)) return first;

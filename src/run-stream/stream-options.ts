@@ -1,5 +1,13 @@
-import { ArgumentError, describe } from "../errors.ts";
-import { checkCallback, checkCount, checkNames, checkSignal, checkTimeout } from "../options.ts";
+import { ArgumentError, unexpected } from "../errors.ts";
+import {
+  checkCallback,
+  checkCount,
+  checkNames,
+  checkObject,
+  checkOneOf,
+  checkSignal,
+  checkTimeout,
+} from "../options.ts";
 import type { RunRef } from "../types.ts";
 import type { RunCheckpoint } from "./cursor.ts";
 import type { RunStreamInclude } from "./events.ts";
@@ -50,15 +58,11 @@ const streamOptionNames: (keyof RunStreamOptions)[] = [
 ];
 
 export function checkStreamOptions(ref: RunRef, options: RunStreamOptions): ReaderOptions {
-  if (typeof options !== "object" || options === null) {
-    throw new ArgumentError("options", `expected an object, got ${describe(options)}`);
-  }
+  checkObject("options", options);
   checkNames(options, streamOptionNames);
   const { include = "simplified", from, onReconnect } = options;
   checkCallback("onReconnect", onReconnect);
-  if (!["simplified", "interaction", "all"].includes(include)) {
-    throw new ArgumentError("include", 'expected "simplified", "interaction" or "all"');
-  }
+  checkOneOf("include", include, ["simplified", "interaction", "all"]);
   return {
     signal: checkSignal(options.signal),
     from: checkFrom(ref, from),
@@ -79,11 +83,11 @@ function checkFrom(ref: RunRef, from: unknown): RunStreamOptions["from"] {
   }
   if (from === undefined || (typeof from === "string" && from !== "")) return from as string | undefined;
   if (typeof from !== "object" || from === null) {
-    throw new ArgumentError("from", `expected an event id or a checkpoint, got ${describe(from)}`);
+    throw unexpected("from", "an event id or a checkpoint", from);
   }
   const checkpoint = from as Partial<RunCheckpoint>;
   if (checkpoint.lastEventId !== undefined && typeof checkpoint.lastEventId !== "string") {
-    throw new ArgumentError("from.lastEventId", `expected a string, got ${describe(checkpoint.lastEventId)}`);
+    throw unexpected("from.lastEventId", "a string", checkpoint.lastEventId);
   }
   if ([checkpoint.lastEventId, checkpoint.completedEventId].some((id) => /[\n\r]/.test(String(id)))) {
     throw new ArgumentError("from", "is no checkpoint: an id in it has a line break");

@@ -41,7 +41,21 @@ const options: OpenAPITSOptions = {
   },
 };
 
-const generated = header + astToString(await openapiTS(source, options));
+/** The operations' names by themselves: whoever needs only these must not bring along what each sends and answers. */
+function operationId(nodes: ts.Node[]): string {
+  const operations = nodes.find(
+    (node): node is ts.InterfaceDeclaration =>
+      ts.isInterfaceDeclaration(node) && node.name.text === "operations",
+  );
+  const ids = operations?.members.map(
+    ({ name }) => `\n    | "${(name as ts.Identifier | ts.StringLiteral).text}"`,
+  );
+  if (!ids) throw new Error("no operations");
+  return `export type OperationId =${ids.join("")};\n`;
+}
+
+const nodes = await openapiTS(source, options);
+const generated = header + astToString(nodes) + operationId(nodes);
 
 if (process.argv.includes("--check")) {
   const current = await readFile(target, "utf8").catch(() => "");
