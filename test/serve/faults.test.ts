@@ -262,4 +262,22 @@ describe("time", () => {
     expect(comments).toEqual([" open", " ", " ", " "]);
     expect(server.openBodies).toBe(0);
   });
+
+  it("ends a response that nobody reads on time, too, and lets go of the API", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const { next } = piecewise(await server.run(ask(server, { maxDuration: 50_000 })));
+    await next();
+    await server.clock.advance(49_999);
+    expect(server.openBodies).toBe(1);
+    await server.clock.advance(1);
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+    expect(await next()).toBeUndefined();
+  });
+
+  it("has no timer left behind a response that ended before", async () => {
+    const server = new StreamServer([END(status(), result(), done)]);
+    await served(server, { maxDuration: 50_000 });
+    expect(server.clock.pending).toBe(0);
+  });
 });
