@@ -1,6 +1,6 @@
 import { artifactResponse, artifactsResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it } from "vitest";
-import { fake } from "../support/api-server.ts";
+import { fake, reply } from "../support/api-server.ts";
 
 import { authorize, get, stage, told } from "./stage.ts";
 
@@ -98,6 +98,43 @@ describe("artifacts", () => {
       "not_found",
     ]);
     expect(requests).toEqual([]);
+  });
+
+  it.each([
+    "http://storage.example/report.md?X-Amz-Signature=s",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "//storage.example/report.md",
+    "/report.md",
+    "https://user:word@storage.example/report.md",
+    "",
+    null,
+    7,
+    undefined,
+  ])("are nowhere that a browser may be sent to: %s is 502, and told to the log without it", async (url) => {
+    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", {
+      request: get(),
+      authorize,
+      onError,
+    });
+    expect(response.headers.get("location")).toBeNull();
+    expect(await told(response)).toEqual([502, "upstream_unavailable"]);
+    expect(errors).toMatchObject([{ kind: "api", code: "invalid_response" }]);
+    expect(String(errors[0])).not.toContain("storage.example");
+  });
+
+  it.each([
+    "https://storage.example/report.md?X-Amz-Signature=a%2Fb%20c",
+    "http://127.0.0.1:8080/report.md",
+    "http://localhost/report.md",
+  ])("are at %s, to the letter", async (url) => {
+    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
+    const options = { request: get(), authorize };
+    const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", options);
+    expect([response.status, response.headers.get("location")]).toEqual([302, url]);
   });
 
   it("that don't exist are 404", async () => {
