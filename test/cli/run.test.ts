@@ -9,7 +9,9 @@ import {
   assistant,
   done,
   END,
+  failure,
   frame,
+  result,
   runId,
   StreamServer,
   status,
@@ -82,6 +84,22 @@ describe("run", () => {
     const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
     const { code, stdout, stderr } = await cli(["watch", agentId, runId], setting);
     expect([code, stdout, stderr]).toEqual([0, "Hi\n", `FINISHED\n${branches}`]);
+  });
+
+  it("takes an outcome that this version doesn't know for no success", async () => {
+    const outcome = frame("result", { runId, status: "PAUSED" }, "900-0");
+    const server = new StreamServer([END(status(), assistant("1-0", "Hi"), outcome, done)]);
+    const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
+    const { code, stdout, stderr } = await cli(["watch", agentId, runId], setting);
+    expect([code, stdout, stderr]).toEqual([1, "Hi\n", "PAUSED\n"]);
+  });
+
+  it("keeps what the stream says of itself out of the reply, and takes the run's own word for its end", async () => {
+    const closed = failure("upstream_closed", "WritableIterable is closed");
+    const server = new StreamServer([END(status(), assistant("1-0", "Hel"), closed), END(result(), done)]);
+    const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
+    const { code, stdout } = await cli(["watch", agentId, runId, "--verbose"], setting);
+    expect([code, stdout]).toEqual([0, "Hel\n"]);
   });
 
   it("delivers each word once through broken connections, and tells of them beside the reply", async () => {
