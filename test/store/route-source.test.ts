@@ -198,6 +198,15 @@ describe("a route that fails", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it.each([
+    ["a refusal", { ...STALL("no"), status: 403 }],
+    ["a page instead of a stream", { ...STALL("<html>"), headers: { "content-type": "text/html" } }],
+  ])("isn't read on behind %s, also where fetch listens to no signal", async (_, connection) => {
+    const { error, server } = await read([connection], { deaf: true });
+    expect(error).toSatisfy(isApiError);
+    expect(server.openBodies).toBe(0);
+  });
+
   it.each([408, 425, 429, 500, 502, 503])("is asked again on %i", async (code) => {
     const { frames } = await read([refuse(code), END(message(end))]);
     expect(frames).toEqual([end]);
