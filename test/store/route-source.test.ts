@@ -244,6 +244,13 @@ describe("a route that fails", () => {
     expect((await read([refuse(503, "", { "retry-after": "99999" }), END(message(end))])).waits).toEqual([
       300_000,
     ]);
+    for (const [wish, waits] of [
+      ["60000", [60_000, 60_000]],
+      ["999999999", [300_000, 300_000]],
+    ] as const) {
+      const cut = CUT(`retry: ${wish}\n\n`);
+      expect((await read([cut, cut, END(message(end))])).waits).toEqual(waits);
+    }
   });
 
   it("has its tries back after progress", async () => {
