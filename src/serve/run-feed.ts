@@ -109,7 +109,12 @@ export class RunFeed {
           else this.#controller = controller;
         },
         pull: async () => {
-          const text = await this.#next();
+          const text = await this.#next().catch((error: unknown) => {
+            // The stream is broken by this: what closes it later must not find it open.
+            this.#controller = undefined;
+            this.#close();
+            throw error;
+          });
           if (text === undefined) this.#close();
           // Gone if the response was left while this waited.
           else this.#controller?.enqueue(this.#encoder.encode(text));
