@@ -1,6 +1,7 @@
 import type { ApiPromise } from "./api-promise.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { Transport } from "./http/transport.ts";
+import { loadParts } from "./lazy.ts";
 import { type CursorOptions, type RequestOptions, resolveOptions } from "./options.ts";
 import { getApiKeyInfo } from "./resources/account.ts";
 import { Agents } from "./resources/agents.ts";
@@ -53,6 +54,7 @@ export class Cursor {
   constructor(options: CursorOptions = {}) {
     const transport = new Transport(resolveOptions(options));
     this.#transport = transport;
+    if (options?.clock) loadParts();
     this.agents = new Agents(transport);
     this.runs = new Runs(transport);
     this.artifacts = new Artifacts(transport);

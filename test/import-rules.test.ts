@@ -30,7 +30,8 @@ const mayImport: Record<string, string[]> = {
   cursor: [...middle, "resources", "fleet"],
   index: [...middle, "resources", "fleet", "cursor"],
   node: subpath,
-  serve: subpath,
+  // Which addresses are safe is said in one place.
+  serve: [...subpath, "options"],
   "ai-sdk": subpath,
   // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
   store: [...subpath, "serve", "clock", "errors", "options", "sse"],

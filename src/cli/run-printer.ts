@@ -1,4 +1,4 @@
-import type { GitBranch, RunEvent, RunEventData, RunResult } from "../index.ts";
+import type { GitBranch, GitInfo, RunEvent, RunEventData, RunResult } from "../index.ts";
 import { cleanLine } from "./clean-text.ts";
 import { displayWidth, shorten } from "./display-width.ts";
 import { duration } from "./format.ts";
@@ -43,14 +43,14 @@ export class RunPrinter {
     terminal.endText();
     // A stream that was gone told nothing, or not all: then the final reply is all there is.
     const isMissing = source === "run" ? text !== streamedText : streamedText === "" && !isResumed;
-    if (text !== undefined && isMissing) {
+    if (typeof text === "string" && isMissing) {
       if (streamedText !== "") terminal.note(faint("~ the stream was gone; the whole reply:"));
       terminal.text(text);
       terminal.endText();
     }
     const colour = status === "FINISHED" ? green : status === "ERROR" ? red : yellow;
-    terminal.note(colour(status), durationMs === undefined ? "" : faint(` in ${duration(durationMs)}`));
-    for (const branch of git?.branches ?? []) terminal.note("  ", ...describeBranch(branch));
+    terminal.note(colour(status), faint(describeDuration(durationMs)));
+    for (const branch of describeBranches(git)) terminal.note("  ", ...branch);
   }
 
   /** Thinking comes in pieces and is of passing interest: its beginning is enough. */
@@ -84,11 +84,27 @@ export class RunPrinter {
   }
 }
 
-/** A branch with its pull request, or the repository alone. */
-export function describeBranch({ repoUrl, branch, prUrl }: GitBranch): Part[] {
-  if ((branch ?? prUrl) === undefined) return [faint(`${repoUrl}: nothing pushed`)];
-  return [[branch, prUrl].filter(Boolean).join("  "), prUrl === undefined ? faint(`  ${repoUrl}`) : ""];
+// The outcome's fields are the server's promise, which nobody has checked: one that is broken must not turn a run that
+// finished into a command that failed. What is not what it should be is left out.
+
+/** ` in 3 s`, or nothing. */
+export const describeDuration = (ms: unknown): string =>
+  typeof ms === "number" ? ` in ${duration(ms)}` : "";
+
+/** A line for each branch: itself with its pull request, or the repository alone. */
+export function describeBranches(git: GitInfo | undefined): Part[][] {
+  const branches: unknown = git?.branches;
+  return Array.isArray(branches) ? branches.flatMap((branch) => describeBranch(branch ?? {})) : [];
 }
+
+function describeBranch({ repoUrl, branch, prUrl }: Record<keyof GitBranch, unknown>): Part[][] {
+  const pushed = [branch, prUrl].filter(isText).join("  ");
+  if (!isText(repoUrl)) return pushed === "" ? [] : [[pushed]];
+  if (pushed === "") return [[faint(`${repoUrl}: nothing pushed`)]];
+  return [[pushed, isText(prUrl) ? "" : faint(`  ${repoUrl}`)]];
+}
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
 
 const isError = (result: unknown): boolean =>
   typeof result === "object" && result !== null && "error" in result && !("success" in result);

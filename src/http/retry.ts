@@ -1,5 +1,6 @@
 import { type Clock, orAbort, sleep } from "../clock.ts";
 import { ApiError, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
+import { lazy } from "../lazy.ts";
 
 /** Longest `Retry-After` that is waited for inside a call; beyond it the caller gets the error, and decides. */
 const longestRetryAfter = 60_000;
@@ -14,6 +15,8 @@ const backoffCap = 8_000;
  * - `unsafe`: any other POST: repeated only when the server cannot have acted
  */
 export type RetryPolicy = "safe" | "guarded" | "unsafe";
+
+const loadRetries = lazy("retries", () => import("p-retry"));
 
 const transientStatus = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -92,7 +95,7 @@ export async function withRetries<T>(options: RetryOptions, attempt: () => Promi
 async function repeat<T>(failure: unknown, options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
   const { policy, maxRetries, signal, clock, random, onRetry } = options;
   // What failed is what the caller hears of, not that the way to another try could not be loaded.
-  const { default: pRetry } = await orAbort(import("p-retry"), signal).catch(() => {
+  const { default: pRetry } = await orAbort(loadRetries(), signal).catch(() => {
     throw signal?.aborted ? signal.reason : failure;
   });
   let delay = 0;

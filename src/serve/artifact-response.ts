@@ -1,4 +1,5 @@
-import type { ArtifactDownload, Cursor } from "../index.ts";
+import { ApiError, type ArtifactDownload, type Cursor } from "../index.ts";
+import { isSafeTransport } from "../options.ts";
 import { answer, empty, notFound } from "./answers.ts";
 import { refuseAtGate } from "./gate.ts";
 import {
@@ -42,7 +43,21 @@ export async function artifactResponse(
   return answer(options, async () => {
     if (isProxied) return toResponse(await cursor.artifacts.download(ref.agentId, path, { signal }));
     const { url } = await cursor.artifacts.url(ref.agentId, path, { signal });
-    return empty(302, { location: url, "referrer-policy": "no-referrer" });
+    return empty(302, { location: checkLocation(url, ref), "referrer-policy": "no-referrer" });
+  });
+}
+
+/** What a browser may be sent to: https, or this machine's own storage, where the API is an emulator. */
+function checkLocation(url: string, { agentId }: AgentRef): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed && isSafeTransport(parsed) && parsed.username === "" && parsed.password === "") return url;
+  const path = `/v1/agents/${agentId}/artifacts/download`;
+  throw new ApiError(`GET ${path} -> 200, but the URL in it is no https address`, {
+    status: 502,
+    code: "invalid_response",
+    method: "GET",
+    path,
+    agentId,
   });
 }
 

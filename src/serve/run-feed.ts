@@ -23,7 +23,7 @@ export interface FeedSettings {
   named: boolean;
   retry: number;
   keepAlive: number;
-  maxDuration: number;
+  maxDuration: number | undefined;
   onError: ((error: unknown) => void) | undefined;
 }
 
@@ -32,15 +32,17 @@ type Arrival = { next: IteratorResult<RunEvent, undefined> } | { error: unknown 
 /**
  * The body of one response: a run's events as SSE messages, one for each pull.
  *
- * Nothing runs by itself: the next event and the keep-alive's timer race inside a pull, so a browser that doesn't read
- * holds up the API, not the memory, and nothing is left to write to a response that is gone.
+ * Nothing is written by itself: the next event and the keep-alive's timer race inside a pull, so a browser that doesn't
+ * read holds up the API, not the memory, and nothing is left to write to a response that is gone. Only the end comes by
+ * itself: the browser's leaving, and `maxDuration`.
  */
 export class RunFeed {
   readonly #cursor: Cursor;
   readonly #ref: RunRef;
   readonly #settings: FeedSettings;
   readonly #encoder = new TextEncoder();
-  readonly #endsAt: number;
+  /** Ends the response in time, also while nobody reads: nothing else would look at the clock then. */
+  readonly #deadline: unknown;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #stream: RunStream | undefined;
   #events: AsyncIterator<RunEvent, undefined> | undefined;
@@ -61,9 +63,14 @@ export class RunFeed {
     this.#settings = settings;
     this.#texts = [opening(settings.retry)];
     this.#writtenAt = settings.clock.now();
-    this.#endsAt = this.#writtenAt + settings.maxDuration;
-    if (settings.signal?.aborted) this.#close();
-    else settings.signal?.addEventListener("abort", this.#close);
+    if (settings.signal?.aborted) {
+      this.#close();
+      return;
+    }
+    settings.signal?.addEventListener("abort", this.#close);
+    if (settings.maxDuration !== undefined) {
+      this.#deadline = settings.clock.setTimeout(this.#close, settings.maxDuration);
+    }
   }
 
   /** Frames and nothing else: the run isn't looked at. */
@@ -102,7 +109,12 @@ export class RunFeed {
           else this.#controller = controller;
         },
         pull: async () => {
-          const text = await this.#next();
+          const text = await this.#next().catch((error: unknown) => {
+            // The stream is broken by this: what closes it later must not find it open.
+            this.#controller = undefined;
+            this.#close();
+            throw error;
+          });
           if (text === undefined) this.#close();
           // Gone if the response was left while this waited.
           else this.#controller?.enqueue(this.#encoder.encode(text));
@@ -122,6 +134,7 @@ export class RunFeed {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#settings.signal?.removeEventListener("abort", this.#close);
+    if (this.#deadline !== undefined) this.#settings.clock.clearTimeout(this.#deadline);
     this.#stream?.close();
     this.#wake();
     this.#controller?.close();
@@ -130,14 +143,13 @@ export class RunFeed {
 
   /** The next text, or undefined when the response is over. */
   async #next(): Promise<string | undefined> {
-    const { clock } = this.#settings;
     while (!this.#isClosed) {
       const text = this.#texts.shift();
       if (text !== undefined) return this.#written(text);
-      if (this.#isLast || clock.now() >= this.#endsAt) return undefined;
-      await this.#arrivalBefore(Math.min(this.#writtenAt + this.#settings.keepAlive, this.#endsAt));
+      if (this.#isLast) return undefined;
+      await this.#arrivalBefore(this.#writtenAt + this.#settings.keepAlive);
       if (this.#arrival) this.#take(this.#arrival);
-      else if (!this.#isClosed && clock.now() < this.#endsAt) return this.#written(keepAlive);
+      else if (!this.#isClosed) return this.#written(keepAlive);
     }
     return undefined;
   }

@@ -89,7 +89,7 @@ export async function runStreamResponse(
     // A response that is too short to bring an event would be asked for again for ever.
     maxDuration:
       options.maxDuration === undefined
-        ? Number.POSITIVE_INFINITY
+        ? undefined
         : checkNumber("maxDuration", options.maxDuration, { least: 1_000, otherwise: 0 }),
     onError,
   };

@@ -47,7 +47,7 @@ const optionNames: (keyof RouteSourceOptions)[] = [
   "random",
 ];
 
-/** Milliseconds before the first reconnect where the server doesn't say (`retry:`), and the longest in between. */
+/** Milliseconds before the first reconnect where the server doesn't say (`retry:`), and how far they grow. */
 const firstPause = 1_000;
 const longestPause = 30_000;
 /** The longest that a server may ask for. */
@@ -146,7 +146,7 @@ class Route {
       // Without a network a try proves nothing.
       if (!isOffline()) tries++;
       report("reconnecting");
-      await this.#pause(firstWait * 2 ** pauses, reason, signal);
+      await this.#pause(Math.max(firstWait, Math.min(firstWait * 2 ** pauses, longestPause)), reason, signal);
     }
   }
 
@@ -169,7 +169,7 @@ class Route {
     const { random = Math.random } = this.#options;
     const asked = ApiError.isInstance(reason) ? Math.min(reason.retryAfterMs ?? 0, longestWish) : 0;
     // Upwards only: what the server asks for is the least. Many pages lose one server at the same moment.
-    const ms = Math.max(Math.min(wanted, longestPause), asked) * (1 + random() / 2);
+    const ms = Math.max(wanted, asked) * (1 + random() / 2);
     const wait = follow(signal);
     const endPageEvents = onPage(waking, () => isHidden() || wait.abort());
     try {

@@ -18,7 +18,7 @@ const isTooWide = (page: Page) =>
 
 describe("the page, to be looked at", () => {
   it.each(looks)("$name: start, at work, finished, followed up", async ({ name, colorScheme, viewport }) => {
-    const world = await openWorld({ context: { colorScheme, viewport }, beat: 8 });
+    const world = await openWorld({ context: { colorScheme, viewport }, beat: 16 });
     const page = await world.open();
     const take = async (state: string) => {
       await page.screenshot({ path: `${folder}${name}-${state}.png`, fullPage: state !== "working" });
@@ -26,7 +26,12 @@ describe("the page, to be looked at", () => {
     };
     await page.getByLabel(/Repository/).fill("https://github.com/your-org/your-repo");
     await startAgent(page, "Add a README with setup instructions");
-    await page.getByText("Running:").and(page.locator(":has(~ :text('npm test'))")).waitFor();
+    // Looked at in each frame: a locator looks twice a second after a while, and could miss the moment.
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll(".tools > li")].some((tool) =>
+        /^Running:.*npm test/s.test(tool.textContent),
+      ),
+    );
     await take("working");
     await untilState(page, "Finished");
     await page.getByRole("link", { name: "report.md" }).waitFor();

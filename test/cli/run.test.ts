@@ -4,6 +4,18 @@ import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { until } from "../support/api-server.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
+import {
+  agentId,
+  assistant,
+  done,
+  END,
+  failure,
+  frame,
+  result,
+  runId,
+  StreamServer,
+  status,
+} from "../support/stream-server.ts";
 import { begin, cli, key, turns } from "./helpers.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -55,6 +67,39 @@ describe("run", () => {
     const { code, stderr } = await cli(["run", "x"], stage(script));
     expect(code).toBe(expected);
     expect(stderr).toContain(`${status} in`);
+  });
+
+  it.each<[unknown, string]>([
+    [{ branches: null }, ""],
+    [{ branches: {} }, ""],
+    [{ branches: "main" }, ""],
+    [{ branches: [null, 7, "main", {}, { branch: 7, prUrl: {} }] }, ""],
+    [{ branches: [null, { branch: "cursor/x", prUrl: null }] }, "  cursor/x\n"],
+    [{ branches: [{ repoUrl: "github.com/a/b", branch: null }] }, "  github.com/a/b: nothing pushed\n"],
+    [null, ""],
+    ["main", ""],
+  ])("ends by the run's status also where the outcome is malformed: %j", async (git, branches) => {
+    const outcome = frame("result", { runId, status: "FINISHED", text: 7, durationMs: "1", git }, "900-0");
+    const server = new StreamServer([END(status(), assistant("1-0", "Hi"), outcome, done)]);
+    const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
+    const { code, stdout, stderr } = await cli(["watch", agentId, runId], setting);
+    expect([code, stdout, stderr]).toEqual([0, "Hi\n", `FINISHED\n${branches}`]);
+  });
+
+  it("takes an outcome that this version doesn't know for no success", async () => {
+    const outcome = frame("result", { runId, status: "PAUSED" }, "900-0");
+    const server = new StreamServer([END(status(), assistant("1-0", "Hi"), outcome, done)]);
+    const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
+    const { code, stdout, stderr } = await cli(["watch", agentId, runId], setting);
+    expect([code, stdout, stderr]).toEqual([1, "Hi\n", "PAUSED\n"]);
+  });
+
+  it("keeps what the stream says of itself out of the reply, and takes the run's own word for its end", async () => {
+    const closed = failure("upstream_closed", "WritableIterable is closed");
+    const server = new StreamServer([END(status(), assistant("1-0", "Hel"), closed), END(result(), done)]);
+    const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
+    const { code, stdout } = await cli(["watch", agentId, runId, "--verbose"], setting);
+    expect([code, stdout]).toEqual([0, "Hel\n"]);
   });
 
   it("delivers each word once through broken connections, and tells of them beside the reply", async () => {

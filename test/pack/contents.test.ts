@@ -39,6 +39,10 @@ describe("the tarball", () => {
     expect(named.filter((path) => !files.includes(path))).toEqual([]);
   });
 
+  it("says of the hook, in its first line, that it belongs to client components", () => {
+    expect(read("dist/react/index.js")).toMatch(/^"use client";\n/);
+  });
+
   it("runs nothing at its installation", () => {
     const lifecycle = ["preinstall", "install", "postinstall", "prepare"];
     expect(lifecycle.filter((name) => manifest.scripts?.[name])).toEqual([]);

@@ -1,7 +1,8 @@
+import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, inject, it } from "vitest";
-import { run } from "../support/run-command.ts";
+import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
+import { run, runAnyway } from "../support/run-command.ts";
 
 const project = inject("project");
 const entryPoints = inject("entryPoints");
@@ -98,6 +99,29 @@ describe("a command of the package", () => {
       const said = await run(join(project, "node_modules/.bin", command), ["--version"], project);
       expect([command, said]).toEqual([command, expect.stringContaining(version)]);
     }
+  });
+
+  it("serves the emulator in one terminal, and runs an agent on it in another", async () => {
+    const program = join(project, "node_modules/.bin/cursor-agents");
+    const emulator = spawn(program, ["emulator", "--pace", "0"], { cwd: project, stdio: "pipe" });
+    onTestFinished(() => void emulator.kill("SIGKILL"));
+    const [url, key] = await new Promise<string[]>((resolve, reject) => {
+      let said = "";
+      emulator.stdout.setEncoding("utf8").on("data", (text) => {
+        said += text;
+        const found = /^export CURSOR_BASE_URL=(\S+)\nexport CURSOR_API_KEY=(\S+)\n/.exec(said);
+        if (found) resolve(found.slice(1));
+      });
+      emulator.once("exit", () => reject(new Error(`it ended, and said ${said}`)));
+    });
+    vi.stubEnv("CURSOR_API_KEY", key);
+    const argv = ["run", "Add a README", "--repo", "your-org/your-repo", "--base-url", url!];
+    const { status, stdout, stderr } = await runAnyway(program, argv, project);
+    vi.unstubAllEnvs();
+    expect([status, stdout]).toEqual([0, expect.stringContaining("Add a README")]);
+    expect(stderr).toMatch(/\nFINISHED/);
+    emulator.kill("SIGINT");
+    expect(await new Promise((resolve) => emulator.once("exit", resolve))).toBe(0);
   });
 });
 

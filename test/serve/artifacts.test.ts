@@ -1,6 +1,6 @@
 import { artifactResponse, artifactsResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it } from "vitest";
-import { fake } from "../support/api-server.ts";
+import { bodyOf, fake, reply, silent, until } from "../support/api-server.ts";
 
 import { authorize, get, stage, told } from "./stage.ts";
 
@@ -99,6 +99,86 @@ describe("artifacts", () => {
     ]);
     expect(requests).toEqual([]);
   });
+
+  it.each([
+    "http://storage.example/report.md?X-Amz-Signature=s",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "//storage.example/report.md",
+    "/report.md",
+    "https://user:word@storage.example/report.md",
+    "",
+    null,
+    7,
+    undefined,
+  ])("are nowhere that a browser may be sent to: %s is 502, and told to the log without it", async (url) => {
+    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", {
+      request: get(),
+      authorize,
+      onError,
+    });
+    expect(response.headers.get("location")).toBeNull();
+    expect(await told(response)).toEqual([502, "upstream_unavailable"]);
+    expect(errors).toMatchObject([{ kind: "api", code: "invalid_response" }]);
+    expect(String(errors[0])).not.toContain("storage.example");
+  });
+
+  it.each([
+    "https://storage.example/report.md?X-Amz-Signature=a%2Fb%20c",
+    "http://127.0.0.1:8080/report.md",
+    "http://localhost/report.md",
+  ])("are at %s, to the letter", async (url) => {
+    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
+    const options = { request: get(), authorize };
+    const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", options);
+    expect([response.status, response.headers.get("location")]).toEqual([302, url]);
+  });
+
+  it.each(["list", "redirect", "proxy"])(
+    "are asked for no longer than the browser waits: %s",
+    async (kind) => {
+      const { cursor, requests } = fake(silent);
+      const controller = new AbortController();
+      const options = { request: get({ signal: controller.signal }), authorize };
+      const asked =
+        kind === "list"
+          ? artifactsResponse(cursor, "bc-1", options)
+          : artifactResponse(cursor, "bc-1", "artifacts/a", { ...options, proxy: kind === "proxy" });
+      await until(() => requests.length === 1);
+      controller.abort();
+      expect((await asked).status).toBe(499);
+      expect(requests.map(({ signal }) => signal.aborted)).toEqual([true]);
+    },
+  );
+
+  it.each(["leaves", "cancels the body"])(
+    "are read from the storage no longer than the browser reads them: it %s",
+    async (way) => {
+      let cancelled = 0;
+      const url = "https://storage.example/a";
+      const { cursor } = fake([
+        reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" }),
+        () =>
+          new Response(
+            bodyOf(["Hel"], "open", () => cancelled++),
+            { headers: { "content-length": "9" } },
+          ),
+      ]);
+      const controller = new AbortController();
+      const options = { request: get({ signal: controller.signal }), authorize, proxy: true };
+      const reader = (await artifactResponse(cursor, "bc-1", "artifacts/a", options)).body!.getReader();
+      expect(new TextDecoder().decode((await reader.read()).value)).toBe("Hel");
+      if (way === "leaves") {
+        const pending = reader.read();
+        controller.abort();
+        await expect(pending).rejects.toBe(controller.signal.reason);
+      } else await reader.cancel();
+      expect(cancelled).toBe(1);
+    },
+  );
 
   it("that don't exist are 404", async () => {
     const { cursor, agent } = withArtifacts();

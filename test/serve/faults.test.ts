@@ -1,4 +1,5 @@
 import { ArgumentError } from "cursor-cloud-agents";
+import { runStreamResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
 import {
   apiError,
@@ -7,6 +8,7 @@ import {
   done,
   END,
   failure,
+  ref,
   refuse,
   result,
   runId,
@@ -17,7 +19,7 @@ import {
   status,
   UNREACHABLE,
 } from "../support/stream-server.ts";
-import { ask, briefly, lasting, piecewise, readResponse, served } from "./support.ts";
+import { ask, briefly, lasting, path, piecewise, readResponse, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
 const brokenOff = ["assistant#1-0 Hel", "assistant#2-0 lo", "result#900-0 Hello", "done#900-0", "end"];
@@ -261,5 +263,40 @@ describe("time", () => {
     expect(server.clock.now() - began).toBe(50_000);
     expect(comments).toEqual([" open", " ", " ", " "]);
     expect(server.openBodies).toBe(0);
+  });
+
+  it("ends a response that nobody reads on time, too, and lets go of the API", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const { next } = piecewise(await server.run(ask(server, { maxDuration: 50_000 })));
+    await next();
+    await server.clock.advance(49_999);
+    expect(server.openBodies).toBe(1);
+    await server.clock.advance(1);
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+    expect(await next()).toBeUndefined();
+  });
+
+  it("has no timer left behind a response that ended before", async () => {
+    const server = new StreamServer([END(status(), result(), done)]);
+    await served(server, { maxDuration: 50_000 });
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("has nothing left behind a response that broke off, either", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const cursor = server.cursor();
+    const options = { request: new Request(path), authorize: () => true, maxDuration: 50_000 };
+    const { next } = piecewise(
+      await server.run(runStreamResponse(cursor, ref, { ...options, clock: server.clock })),
+    );
+    await next();
+    vi.spyOn(cursor, "redact").mockImplementation(() => {
+      throw new Error("odd");
+    });
+    await expect(next()).rejects.toThrow("odd");
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+    await server.clock.advance(50_000);
   });
 });

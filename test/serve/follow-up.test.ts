@@ -71,16 +71,21 @@ describe("a follow-up", () => {
       "body_too_large",
     ]);
     let pulled = 0;
+    let isLetGo = false;
     const endless = new ReadableStream({
       pull: (controller) => {
         pulled++;
         controller.enqueue(new Uint8Array(1000).fill(32));
+      },
+      cancel: () => {
+        isLetGo = true;
       },
     });
     const request = post(endless, {}, { duplex: "half" });
     const response = await followUpResponse(cursor, "bc-1", { request, authorize, maxBodyBytes: 10_000 });
     expect(await told(response)).toEqual([413, "body_too_large"]);
     expect(pulled).toBeLessThan(20);
+    expect(isLetGo).toBe(true);
     expect(requests).toEqual([]);
   });
 

@@ -65,7 +65,14 @@ const routes: [string, "GET" | "POST", Route][] = [
 describe.each(routes)("%s", (_, method, route) => {
   it("lets in who is authorized, and nobody else", async () => {
     const { cursor, requests } = fake([]);
-    expect(await told(await route(cursor, { authorize: () => false }))).toEqual([404, "not_found"]);
+    const refused = await route(cursor, { authorize: () => false });
+    // Neither kept on the way nor taken for a page.
+    expect(Object.fromEntries(refused.headers)).toEqual({
+      "cache-control": "no-store",
+      "content-type": "application/json; charset=utf-8",
+      "x-content-type-options": "nosniff",
+    });
+    expect(await told(refused)).toEqual([404, "not_found"]);
     await expect(route(cursor, {} as never)).rejects.toMatchObject({ argument: "authorize" });
     await expect(
       route(cursor, {

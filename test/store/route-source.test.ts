@@ -198,6 +198,15 @@ describe("a route that fails", () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it.each([
+    ["a refusal", { ...STALL("no"), status: 403 }],
+    ["a page instead of a stream", { ...STALL("<html>"), headers: { "content-type": "text/html" } }],
+  ])("isn't read on behind %s, also where fetch listens to no signal", async (_, connection) => {
+    const { error, server } = await read([connection], { deaf: true });
+    expect(error).toSatisfy(isApiError);
+    expect(server.openBodies).toBe(0);
+  });
+
   it.each([408, 425, 429, 500, 502, 503])("is asked again on %i", async (code) => {
     const { frames } = await read([refuse(code), END(message(end))]);
     expect(frames).toEqual([end]);
@@ -235,6 +244,13 @@ describe("a route that fails", () => {
     expect((await read([refuse(503, "", { "retry-after": "99999" }), END(message(end))])).waits).toEqual([
       300_000,
     ]);
+    for (const [wish, waits] of [
+      ["60000", [60_000, 60_000]],
+      ["999999999", [300_000, 300_000]],
+    ] as const) {
+      const cut = CUT(`retry: ${wish}\n\n`);
+      expect((await read([cut, cut, END(message(end))])).waits).toEqual(waits);
+    }
   });
 
   it("has its tries back after progress", async () => {

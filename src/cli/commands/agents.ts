@@ -3,9 +3,9 @@ import { type Agent, isApiError, type Run } from "../../index.ts";
 import type { Context } from "../context.ts";
 import { examples } from "../examples.ts";
 import { UsageError } from "../failures.ts";
-import { age, duration } from "../format.ts";
+import { age } from "../format.ts";
 import { readLine } from "../read-input.ts";
-import { describeBranch } from "../run-printer.ts";
+import { describeBranches, describeDuration } from "../run-printer.ts";
 import { bold, faint, type Part } from "../terminal.ts";
 import { toAgentId } from "../values.ts";
 import { paintStatus } from "./list.ts";
@@ -78,13 +78,9 @@ function print({ terminal, io }: Context, agent: Agent, run: Run | undefined): v
   if (!run) return;
   const { durationMs, result, git } = run;
   row("run", run.id);
-  row(
-    "status",
-    paintStatus(run.status),
-    durationMs === undefined ? "" : faint(` in ${duration(durationMs)}`),
-  );
-  for (const branch of git?.branches ?? []) row("branch", ...describeBranch(branch));
-  if (result === undefined) return;
+  row("status", paintStatus(run.status), faint(describeDuration(durationMs)));
+  for (const branch of describeBranches(git)) row("branch", ...branch);
+  if (typeof result !== "string") return;
   terminal.line();
   terminal.text(result);
   terminal.endText();
