@@ -129,6 +129,11 @@ describe("llms.txt", () => {
     expect(list).toMatch(/^On `cursor\.fleet\.claims`:\n(- .+\n)*- `release\(id\): ApiPromise<Claim>` /m);
   });
 
+  it("shows a function with several signatures by its first, and what a route can't do without", () => {
+    expect(guide).toContain("- `useRun(storeOrOptions): UseRunResult` ");
+    expect(guide).toContain("must have `request` and `authorize: ");
+  });
+
   it("is 12 KB at most, with nothing left to fill in", () => {
     expect(Buffer.byteLength(guide)).toBeLessThanOrEqual(12 * 1024);
     expect(guide).not.toContain("{{");

@@ -21,9 +21,10 @@ const longestTimer = 2 ** 31 - 1;
  * @throws ArgumentError at once
  * @example
  * export async function POST(request: Request): Promise<Response> {
- *   const { messages } = await request.json();
+ *   const { id, messages } = await request.json();
  *   const prompt = messages.at(-1).parts.map(({ text = "" }) => text).join("");
- *   const { run } = await cursor.agents.create({ prompt });
+ *   const agentId = await agentOf(id, await userOf(request)); // yours: which chat has which agent, and whose it is
+ *   const run = await cursor.runs.create(agentId, { prompt }, { whenBusy: "wait" }); // a chat's first: agents.create
  *   return toUIMessageStreamResponse(cursor.runs.stream(run));
  * }
  */

@@ -43,7 +43,11 @@ export function addPromptOptions(command: Command): Command {
 
 export function addAgentOptions(command: Command): Command {
   return addPromptOptions(command)
-    .option("--repo <url>", "repository to work on (more than once for several)", collect)
+    .option(
+      "--repo <url>",
+      "repository to work on, or owner/name on GitHub (more than once for several)",
+      collect,
+    )
     .option("--ref <name>", "branch or commit to start from")
     .option("--pr-url <url>", "pull request to work on, instead of --ref")
     .option("--model <id>", "model (see `cursor-agents models`)")
@@ -150,7 +154,9 @@ export async function toAgentParams(
 function toRepositoryUrl(text: string): string {
   if (/^[\w.-]+\/[\w.-]+$/.test(text)) return `https://github.com/${text}`;
   if (!/^https?:\/\//.test(text)) {
-    throw new UsageError("--repo: expected a URL such as https://github.com/your-org/your-repo");
+    throw new UsageError(
+      "--repo: expected your-org/your-repo (on GitHub) or a URL such as https://github.com/your-org/your-repo",
+    );
   }
   if (URL.canParse(text) && (new URL(text).username || new URL(text).password)) {
     throw new UsageError("--repo: leave the user name and password out of the URL");

@@ -30,7 +30,7 @@ export function livelyScript(run: RunScript, pace: number): RunScript {
     if (wants("cut") && index === 6) run.cut();
     run.text(word);
   }
-  run.artifact("artifacts/report.md", `# Report\n\n${subject}\n`, "text/markdown");
+  run.artifact("artifacts/notes.md", `# Notes\n\n${subject}\n`, "text/markdown");
   if (wants("files")) {
     for (const number of [1, 2, 3])
       run.artifact(`artifacts/logs/part-${number}.txt`, "line\n".repeat(200_000));

@@ -162,16 +162,13 @@ function invalid(frame: Frame): InvalidRunEvent {
 
 const unparsable = Symbol("unparsable");
 
-/** Levels of a payload. */
-const deepest = 500;
-
 function parse(text: string, name: string): unknown {
   // Frames that carry nothing by definition may carry nothing at all.
   if (text === "" && (name === "heartbeat" || name === "done")) return {};
   try {
     const data: unknown = JSON.parse(text);
-    // A level takes two characters, so most payloads are too short to nest too deep.
-    return text.length > 2 * deepest && isDeeper(data, deepest) ? unparsable : data;
+    // A shorter text has no room for so many levels.
+    return text.length > 1_000 && isDeeper(data, 500) ? unparsable : data;
   } catch {
     return unparsable;
   }

@@ -93,10 +93,18 @@ export function toAgentRef(agentId: unknown): { agentId: string } | undefined {
   return isId("agentId", agentId) ? { agentId } : undefined;
 }
 
-/** Both ids, or undefined for what can't be ids: they may come from a URL. */
+/**
+ * Both ids, or undefined for what can't be ids: they may come from a URL. What no URL can bring about is a mistake in
+ * the route, and a 404 would hide it: the promise that Next.js has for `params`, other names of its parameters.
+ */
 export function toRunRef(ref: RunRef): RunRef | undefined {
   if (typeof ref !== "object" || ref === null) {
     throw new ArgumentError("ref", `expected a run ({ agentId, id }), got ${typeof ref}`);
+  }
+  for (const name of ["agentId", "id"] as const) {
+    if (name in ref) continue;
+    if ("then" in ref) throw new ArgumentError("ref", "expected a run, got a promise: await it");
+    throw new ArgumentError(`ref.${name}`, "is missing: a run is { agentId, id }");
   }
   const { agentId, id } = ref;
   return isId("agentId", agentId) && isId("id", id) ? { agentId, id } : undefined;

@@ -62,11 +62,12 @@ const systemClock: Clock = {
  * When the API can't be reached for about a minute, a `failure` frame that isn't final ends the response, and the
  * browser comes back after 10 s.
  *
- * @param ref May come from the URL
+ * @param ref May come from the URL: what a router gives for `:agentId` and `:id`
  * @throws ArgumentError when an option can't work, above all without `authorize`; what `authorize` throws
  * @example
- * export function GET(request: Request, { params }: { params: { agentId: string; id: string } }) {
- *   return runStreamResponse(cursor, params, {
+ * // app/agents/[agentId]/runs/[id]/route.ts of Next.js 15 and newer, where `params` is a promise
+ * export async function GET(request: Request, { params }: { params: Promise<{ agentId: string; id: string }> }) {
+ *   return runStreamResponse(cursor, await params, {
  *     request,
  *     authorize: async (request, ref) => (await sessionOf(request)).owns(ref.agentId),
  *   });

@@ -110,11 +110,11 @@ const fatal = 400;
 function stage(chance: Chance, operation?: string) {
   const clock = new InstantClock();
   let requests = 0;
-  const fetch = async (request: Request | string): Promise<Response> => {
+  const fetch: typeof globalThis.fetch = async (input, init) => {
     if (++requests > fatal) throw new RangeError("requests without end");
-    // The client asks the storage by address, and the API by Request.
-    if (typeof request === "string") return storage(chance);
-    const { pathname } = new URL(request.url);
+    const request = new Request(input, init);
+    const { origin, pathname } = new URL(request.url);
+    if (origin !== "https://api.cursor.com") return storage(chance);
     const name =
       requests === 1 && operation !== undefined ? operation : operationOf(request.method, pathname);
     const isStream = name === "streamRun";
@@ -138,7 +138,7 @@ function stage(chance: Chance, operation?: string) {
   };
   const cursor = new Cursor({
     apiKey: "key_TEST",
-    fetch: fetch as typeof globalThis.fetch,
+    fetch,
     clock,
     random: () => chance.next(),
     maxRetries: chance.pick([0, 0, 0, 1, 2]),

@@ -44,7 +44,8 @@ const polls: [string, () => number][] = [
 function stage(answer: () => Response, random: () => number) {
   const clock = new ManualClock();
   const asked: number[] = [];
-  const fetch = async (request: Request) => {
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const request = new Request(input, init);
     const { pathname } = new URL(request.url);
     if (pathname.endsWith("/stream")) return refuse(410, "stream_expired");
     if (request.method === "POST") return refuse(409, "agent_busy");
@@ -54,7 +55,7 @@ function stage(answer: () => Response, random: () => number) {
   };
   const cursor = new Cursor({
     apiKey: "key_TEST",
-    fetch: fetch as typeof globalThis.fetch,
+    fetch,
     clock,
     random,
   });

@@ -79,6 +79,11 @@ describe("help", () => {
     expect((await cli(["artifacts"])).code).toBe(64);
   });
 
+  it("tells a default once, and in words where its value says little", async () => {
+    const { stdout } = await cli(["emulator", "--help"]);
+    expect(stdout).toMatch(/--port <n> .*127\.0\.0\.1 \(default: a free one\)\n/);
+  });
+
   it("--version prints the package's", async () => {
     expect(await cli(["--version"])).toMatchObject({ code: 0, stdout: `${manifest.version}\n` });
   });

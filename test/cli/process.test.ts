@@ -94,6 +94,9 @@ describe("the program", () => {
     expect(lines.at(-1)).toMatchObject({ type: "outcome", status: "FINISHED", exitCode: 0 });
     expect(lines.at(-1).text).toContain("Add a README");
     expect(run.stderr.match(/connection lost/g)).toHaveLength(2);
+    // The file that the README downloads.
+    const files = await start(["artifacts", "ls", lines[0].agent.id], env).ended;
+    expect(files.stdout).toContain("artifacts/notes.md");
     const [failed, refused, taken] = await Promise.all([
       start(["run", "fail", "-q"], env).ended,
       start(["me"], { ...env, CURSOR_API_KEY: "another" }).ended,

@@ -256,7 +256,7 @@ describe("run", () => {
       [["run", "x", "--model-param", "fast=true"], /--model-param needs --model/],
       [["run", "x", "--model", "m", "--model-param", "fast"], /expected id=value/],
       [["run", "x", "--adopt"], /--adopt needs --agent-id/],
-      [["run", "x", "--repo", "nonsense"], /--repo: expected a URL/],
+      [["run", "x", "--repo", "nonsense"], /--repo: expected your-org\/your-repo .* or a URL/],
       [["run", "x", "--repo", `https://me:${key}@github.com/a/b`], /leave the user name and password out/],
       [["run", "x", "--mcp-file", join(folder, "text")], /is no JSON/],
       [["run", "x", "--env-var", "NOT_SET"], /NOT_SET is not set in this shell/],

@@ -25,7 +25,7 @@ export function compileSnippets(snippets: readonly Snippet[], readme = "README.m
   const virtual = new Map([[place("prelude.ts"), prelude]]);
   const byFile = new Map<string, Snippet>();
   snippets.forEach((snippet, index) => {
-    const file = place(`snippet-${index}.ts`);
+    const file = place(`snippet-${index}.${snippet.isPage ? "tsx" : "ts"}`);
     virtual.set(file, `${snippet.code}\nexport {};\n`);
     byFile.set(file, snippet);
   });

@@ -24,16 +24,21 @@ const AsyncFunction = (async () => {}).constructor as new (...parameters: string
  * Runs a snippet to its end, in this process: its imports are those of a test, so the package's name means the sources.
  * Rejects with what the snippet throws, and after five seconds.
  */
-export async function runSnippet({ code, name }: Snippet, globals: SnippetGlobals): Promise<SnippetRun> {
+export async function runSnippet(
+  { code, name, isPage }: Snippet,
+  globals: SnippetGlobals,
+): Promise<SnippetRun> {
   const modules = new Map<string, unknown>();
   for (const { fileName } of ts.preProcessFile(code).importedFiles) {
     modules.set(fileName, await import(/* @vite-ignore */ fileName));
   }
+  if (isPage) modules.set("react/jsx-runtime", await import("react/jsx-runtime"));
   const { outputText } = ts.transpileModule(code, {
     compilerOptions: {
       target: ts.ScriptTarget.ES2022,
       module: ts.ModuleKind.CommonJS,
       esModuleInterop: true,
+      jsx: ts.JsxEmit.ReactJSX,
     },
   });
   // A block of its own: what the snippet declares hides the names it was given.

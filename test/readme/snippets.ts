@@ -1,15 +1,17 @@
-/** One `ts` block of a Markdown text. */
+/** One `ts` or `tsx` block of a Markdown text. */
 export interface Snippet {
   /** The heading it stands under, and its number there. */
   name: string;
   code: string;
+  /** It holds JSX. */
+  isPage?: true;
   /** Where its code begins in the text: the first line is 1. */
   line: number;
   /** Why it is not run, as an HTML comment right above it says: `<!-- not run: … -->`. */
   notRun?: string;
 }
 
-/** Every `ts` block, in order. Other blocks are left alone. */
+/** Every `ts` and `tsx` block, in order. Other blocks are left alone. */
 export function extractSnippets(markdown: string): Snippet[] {
   const snippets: Snippet[] = [];
   const perHeading = new Map<string, number>();
@@ -19,12 +21,18 @@ export function extractSnippets(markdown: string): Snippet[] {
   markdown.split("\n").forEach((text, index) => {
     const fence = /^```(.*)$/.exec(text);
     if (open && fence) {
-      if (open.info === "ts") {
+      if (open.info === "ts" || open.info === "tsx") {
         const { code, line, notRun } = open;
         const number = (perHeading.get(heading) ?? 0) + 1;
         perHeading.set(heading, number);
         const name = `${heading} ${number}`;
-        snippets.push({ name, code: code.join("\n"), line, ...(notRun === undefined ? {} : { notRun }) });
+        snippets.push({
+          name,
+          code: code.join("\n"),
+          line,
+          ...(open.info === "tsx" ? { isPage: true } : {}),
+          ...(notRun === undefined ? {} : { notRun }),
+        });
       }
       open = undefined;
     } else if (open) {

@@ -1,5 +1,5 @@
 import { isArgumentError } from "cursor-cloud-agents";
-import { runStreamResponse } from "cursor-cloud-agents/serve";
+import { cancelResponse, runStreamResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
 import {
   assistant,
@@ -166,6 +166,23 @@ describe("what can't work is refused before anything happens", () => {
       authorize: () => true,
     }).catch((thrown: unknown) => thrown);
     expect(isArgumentError(error) && error.argument).toBe(argument);
+  });
+
+  it.each([
+    ["the promise that a router has for them", Promise.resolve(ref), "ref", /got a promise: await it/],
+    ["another name for the run", { agentId: ref.agentId, runId }, "ref.id", /a run is \{ agentId, id \}/],
+    ["another name for the agent", { agent: ref.agentId, id: runId }, "ref.agentId", /a run is/],
+  ])("%s is a mistake of the route, not a 404", async (_, run, argument, message) => {
+    const authorize = vi.fn(() => true);
+    for (const respond of [runStreamResponse, cancelResponse]) {
+      const error = await respond(new StreamServer([]).cursor(), run as never, {
+        request: new Request(path),
+        authorize,
+      }).catch((thrown: unknown) => thrown);
+      expect(isArgumentError(error) && error.argument).toBe(argument);
+      expect((error as Error).message).toMatch(message);
+    }
+    expect(authorize).not.toHaveBeenCalled();
   });
 
   it.each(["POST", "PUT", "DELETE", "HEAD"])("%s is 405", async (method) => {

@@ -73,9 +73,7 @@ function namesOf(symbol: ts.Symbol, { checker }: PublicApi): string {
 
 function signatureOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
   const declaration = symbol.valueDeclaration as ts.SignatureDeclaration;
-  const signature = checker
-    .getSignaturesOfType(checker.getTypeOfSymbol(symbol), ts.SignatureKind.Call)
-    .at(-1);
+  const signature = checker.getSignaturesOfType(checker.getTypeOfSymbol(symbol), ts.SignatureKind.Call).at(0);
   if (!signature) throw new Error(`${symbol.name} can't be called`);
   const parameters = signature.parameters.flatMap((parameter) => {
     const node = parameter.valueDeclaration as ts.ParameterDeclaration;

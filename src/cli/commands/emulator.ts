@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { ExchangeRecord } from "../../emulator/index.ts";
 import type { Context } from "../context.ts";
 import { livelyScript } from "../emulator-scripts.ts";
@@ -20,7 +20,11 @@ export function addEmulatorCommand(program: Command, context: Context): void {
     .description(
       "Serve the API, emulated, on this machine: to try things without a key or a cost. Ctrl-C ends it.",
     )
-    .option("--port <n>", "port on 127.0.0.1 (default: a free one)", toWholeNumber(0, 65_535), 0)
+    .addOption(
+      new Option("--port <n>", "port on 127.0.0.1")
+        .argParser(toWholeNumber(0, 65_535))
+        .default(0, "a free one"),
+    )
     .option("--key <key>", "the only key it accepts; made up, it opens nothing else (default: any)")
     .option("--pace <ms>", "pause before each event; 0 for programs", toWholeNumber(0, 10_000), 40)
     .action((flags: EmulatorFlags) => serve(context, flags));

@@ -42,7 +42,7 @@ const parametersOf = ({ parameters = [] }: Model): string =>
 
 async function listRepositories(context: Context): Promise<void> {
   const cursor = await context.cursor();
-  context.terminal.detail("this can take tens of seconds");
+  context.terminal.note(faint("asking for the repositories; that may take a minute"));
   for await (const repository of cursor.repositories.list({}, { signal: context.signal })) {
     context.answer({ type: "repository", repository }, (terminal) => terminal.line(repository.url));
   }

@@ -43,6 +43,7 @@ const clock = {
   clearTimeout: (handle: unknown) => clearTimeout(handle as NodeJS.Timeout),
 };
 
+await (await fetch("data:,")).text(); // loads what fetch needs
 for (const name of names) {
   const cursor = new Cursor({
     apiKey: "key_TEST",

@@ -34,7 +34,7 @@ function body(total: number): ReadableStream<Uint8Array> {
 
 async function read(total: number, look?: (index: number) => Promise<void>): Promise<number> {
   const fetch = async () => new Response(body(total), { headers: { "content-type": "text/event-stream" } });
-  const stream = new Cursor({ apiKey: "key_TEST", fetch: fetch as typeof globalThis.fetch }).runs.stream(ref);
+  const stream = new Cursor({ apiKey: "key_TEST", fetch }).runs.stream(ref);
   const begin = process.cpuUsage();
   let index = 0;
   let last: RunEvent | undefined;
@@ -69,13 +69,13 @@ const ways: Record<string, () => Promise<object>> = {
   /** What events and errors hold that quote a little of much. */
   pieces: async () => {
     let answers = 0;
-    const fetch = async (request: Request) => {
+    const fetch: typeof globalThis.fetch = async (input) => {
       const text = `${answers++} is no JSON ${"x".repeat(size)}`;
-      return request.url.endsWith("/stream")
+      return String(input).endsWith("/stream")
         ? new Response(`data: ${text}\n\n`, { headers: { "content-type": "text/event-stream" } })
         : new Response(text);
     };
-    const cursor = new Cursor({ apiKey: "key_TEST", fetch: fetch as typeof globalThis.fetch });
+    const cursor = new Cursor({ apiKey: "key_TEST", fetch });
     const kept: unknown[] = [];
     const quote = async () => {
       for await (const event of cursor.runs.stream(ref)) {

@@ -40,6 +40,7 @@ const ways: Record<string, () => Promise<() => unknown>> = {
   },
 };
 
+await (await fetch("data:,")).text(); // loads what fetch needs
 const before = await memory();
 const close = await ways[way]!();
 say({ event: "reading" });
