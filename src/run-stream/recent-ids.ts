@@ -15,7 +15,8 @@ const separator = 10;
 class Generation {
   count = 0;
   length = 0;
-  #codes = new Uint16Array(0);
+  /** Of two bytes a character only from the first id on that needs them. */
+  #codes: Uint8Array | Uint16Array = new Uint8Array(0);
 
   get isFull(): boolean {
     return this.count >= rememberedIds || this.length >= rememberedCharacters;
@@ -26,7 +27,17 @@ class Generation {
     if (length > this.#codes.length) this.#grow(length);
     const codes = this.#codes;
     let at = this.length;
-    for (let index = 0; index < id.length; index++) codes[at++] = id.charCodeAt(index);
+    let all = 0;
+    for (let index = 0; index < id.length; index++) {
+      const code = id.charCodeAt(index);
+      all |= code;
+      codes[at++] = code;
+    }
+    if (all > 0xff && codes instanceof Uint8Array) {
+      this.#codes = new Uint16Array(codes);
+      this.add(id);
+      return;
+    }
     codes[at] = separator;
     this.length = length;
     this.count++;
@@ -34,7 +45,7 @@ class Generation {
 
   /** Begins anew, in the same memory unless that became very large. */
   clear(): void {
-    if (this.#codes.length > rememberedCharacters) this.#codes = new Uint16Array(0);
+    if (this.#codes.length > 2 * rememberedCharacters) this.#codes = new Uint8Array(0);
     this.count = 0;
     this.length = 0;
   }
@@ -48,14 +59,15 @@ class Generation {
   }
 
   #grow(length: number): void {
-    const codes = new Uint16Array(Math.max(1024, length, 2 * this.#codes.length));
+    const size = Math.max(1024, length, Math.min(2 * this.#codes.length, rememberedCharacters));
+    const codes = this.#codes instanceof Uint8Array ? new Uint8Array(size) : new Uint16Array(size);
     codes.set(this.#codes);
     this.#codes = codes;
   }
 }
 
 /** In pieces: engines take only so many arguments. */
-function textOf(codes: Uint16Array): string {
+function textOf(codes: Uint8Array | Uint16Array): string {
   let text = "";
   for (let from = 0; from < codes.length; from += 4096) {
     text += String.fromCharCode(...codes.subarray(from, from + 4096));
