@@ -65,7 +65,8 @@ export class StreamCursor {
     const isOpen = "eventsOfLast" in start && start.eventsOfLast !== undefined;
     this.#eventsOfLast = isOpen ? (start.eventsOfLast as number) : Number.POSITIVE_INFINITY;
     this.#completedId = isOpen ? start.completedEventId : start.lastEventId;
-    this.#recent.add([start.lastEventId, ...(this.#completedId === undefined ? [] : [this.#completedId])]);
+    this.#recent.add(start.lastEventId);
+    if (this.#completedId !== undefined) this.#recent.add(this.#completedId);
   }
 
   /** The id to resume from: undefined asks for the whole stream. */
@@ -114,7 +115,7 @@ export class StreamCursor {
     let completedId = this.#completedId;
     let eventsOfLast = this.#eventsOfLast;
     let hasId = false;
-    const ids: string[] = [];
+    let first: string | undefined;
     for (let index = from; index < to; index++) {
       const { id } = frames[index] as Frame;
       if (id === undefined) continue;
@@ -124,24 +125,23 @@ export class StreamCursor {
         lastId = undefined;
         completedId = undefined;
         eventsOfLast = 0;
-      } else if (id === lastId) {
+      } else if (isSame(id, lastId)) {
         eventsOfLast++;
       } else {
         completedId = lastId ?? completedId;
         lastId = id;
         eventsOfLast = 1;
-        ids.push(id);
+        first ??= id;
+        this.#recent.add(id);
       }
     }
     this.lastId = lastId;
     this.#completedId = completedId;
     this.#eventsOfLast = eventsOfLast;
     this.#ownIds ||= hasId;
-    const [first] = ids;
     if (first !== undefined) {
       this.#hasViews = true;
       this.#firstId ??= copyText(first);
-      this.#recent.add(ids);
     }
     return hasId;
   }
@@ -211,6 +211,15 @@ type Replay =
     };
 
 const replaying = (): Replay => ({ kind: "replaying", ofLast: 0, metRecent: false });
+
+/** Neighbours mostly differ near their end: looked at first, it spares what a comparison of two views of a chunk costs. */
+function isSame(id: string, other: string | undefined): boolean {
+  if (other === undefined || id.length !== other.length) return false;
+  const last = id.length - 1;
+  const before = Math.max(0, last - 2);
+  if (id.charCodeAt(last) !== other.charCodeAt(last)) return false;
+  return id.charCodeAt(before) === other.charCodeAt(before) && id === other;
+}
 
 /** Any text may be an id, but not any text can be a header. */
 const canBeHeader = (id: string): boolean => /^[\t\x20-\x7e\x80-\xff]+$/.test(id) && id === id.trim();

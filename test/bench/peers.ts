@@ -15,7 +15,8 @@ const run = (file: string, args: string[], folder: string): void => {
   if (status !== 0) process.exit(status ?? 1);
 };
 
-run("npm", ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"], here);
+// Not `npm ci`: where a registry lacks a peer's optional packages of other platforms, they can't be in the lock file.
+run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--ignore-scripts"], here);
 const tsx = join(here, "../../node_modules/tsx/dist/cli.mjs");
 const main = join(here, "main.ts");
 const peers = Object.keys(manifest.dependencies).join();

@@ -19,16 +19,26 @@ const ways: Record<string, () => Promise<number>> = {
     const response = await fetch(`${baseUrl}/v1/agents/${ref.agentId}/runs/${ref.id}/stream`);
     const decoder = new TextDecoder();
     let count = 0;
+    // A reading keeps the reply, `streamedText`, by its promise: so does the floor.
+    let reply = "";
+    let pieces: string[] = [];
     const parser = createParser({
-      onEvent: ({ data }) => {
-        if (JSON.parse(data) !== null) count++;
+      onEvent: ({ event, data }) => {
+        const payload = JSON.parse(data);
+        if (payload !== null) count++;
+        if (event === "assistant") pieces.push(payload.text);
       },
     });
     const reader = response.body!.getReader();
     while (true) {
       const { done, value } = await reader.read();
-      if (done) return count;
+      if (done) {
+        if (reply === "") throw new Error("no reply came");
+        return count;
+      }
       parser.feed(decoder.decode(value, { stream: true }));
+      reply += pieces.join("");
+      pieces = [];
     }
   },
   "stream:ours": async () => {
