@@ -30,9 +30,9 @@ const mayImport: Record<string, string[]> = {
   cursor: [...middle, "resources", "fleet"],
   index: [...middle, "resources", "fleet", "cursor"],
   node: subpath,
-  // Which addresses are safe is said in one place.
-  serve: [...subpath, "options"],
-  "ai-sdk": subpath,
+  // Beside the public face, what is said in one place: how options are checked, which addresses are safe, what time is.
+  serve: [...subpath, "options", "clock"],
+  "ai-sdk": [...subpath, "options", "clock"],
   // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
   store: [...subpath, "serve", "clock", "errors", "options", "sse"],
   react: [...subpath, "store"],

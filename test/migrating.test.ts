@@ -5,7 +5,7 @@ import { describeDocument } from "./readme/document.ts";
 const reply = /^I looked at the repository .*“Add a README with setup instructions”.*notes\.md`\.$/;
 
 await describeDocument({
-  file: "MIGRATING.md",
+  file: ".github/MIGRATING.md",
   maxLines: 250,
   outcomes: {
     "From v0 of the API 1": ({ output }) => {

@@ -1,4 +1,5 @@
 import { ArgumentError, type Clock, type HeadersInput, type RunEvent, type RunRef } from "../index.ts";
+import { checkCallback, checkNames } from "../options.ts";
 import type { UIMessageFailure } from "./message-translator.ts";
 
 /**
@@ -57,14 +58,9 @@ export function checkOptions(options: ResumeUIMessageStreamOptions, names: reado
   if (typeof options !== "object" || options === null) {
     throw new ArgumentError("options", "expected an object");
   }
-  for (const name of Object.keys(options)) {
-    if (!names.includes(name))
-      throw new ArgumentError(name, `is no option here; there are ${names.join(", ")}`);
-  }
+  checkNames(options, names);
   const { onError, keepAlive, clock, replayFinished } = options;
-  if (onError !== undefined && typeof onError !== "function") {
-    throw new ArgumentError("onError", "expected a function");
-  }
+  checkCallback("onError", onError);
   if (keepAlive !== undefined && !(typeof keepAlive === "number" && keepAlive > 0)) {
     throw new ArgumentError("keepAlive", "expected a number of milliseconds above 0");
   }

@@ -1,3 +1,4 @@
+import { systemClock } from "../clock.ts";
 import { ArgumentError, type Clock } from "../index.ts";
 import { ChunkReader, type Step } from "./chunk-reader.ts";
 import {
@@ -33,7 +34,7 @@ export function toUIMessageStreamResponse<Metadata = unknown>(
   options: UIMessageStreamResponseOptions<Metadata> = {},
 ): Response {
   checkOptions(options, responseOptionNames);
-  const { keepAlive = 15_000, clock = systemClock() } = options;
+  const { keepAlive = 15_000, clock = systemClock } = options;
   // `connection` is not a header that an answer may set for the next hop; `no-transform` keeps compressors from buffering.
   const headers = new Headers({
     "content-type": "text/event-stream",
@@ -102,9 +103,3 @@ function addHeaders(headers: Headers, more: UIMessageStreamResponseOptions["head
     throw new ArgumentError("headers", "can't be sent");
   }
 }
-
-const systemClock = (): Clock => ({
-  now: () => Date.now(),
-  setTimeout: (callback, ms) => globalThis.setTimeout(callback, ms),
-  clearTimeout: (handle) => globalThis.clearTimeout(handle as ReturnType<typeof globalThis.setTimeout>),
-});

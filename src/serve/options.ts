@@ -1,4 +1,5 @@
 import { ArgumentError, type Cursor, type RunRef } from "../index.ts";
+import { checkCallback, checkNames } from "../options.ts";
 
 /** Names an agent, and the run of it that a request is about, where it is about one. */
 export interface AgentRef {
@@ -47,10 +48,7 @@ export function checkOptions(cursor: Cursor, options: ServeOptions<never>, names
   if (typeof options !== "object" || options === null) {
     throw new ArgumentError("options", `expected an object, got ${typeof options}`);
   }
-  for (const name of Object.keys(options)) {
-    if (!names.includes(name))
-      throw new ArgumentError(name, `is no option here; there are ${names.join(", ")}`);
-  }
+  checkNames(options, names);
   const { request, authorize, onError } = options;
   if (typeof authorize !== "function") {
     throw new ArgumentError("authorize", "is missing: a function that says who may see this agent or run");
@@ -58,9 +56,7 @@ export function checkOptions(cursor: Cursor, options: ServeOptions<never>, names
   if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
     throw new ArgumentError("request", "expected a Request");
   }
-  if (onError !== undefined && typeof onError !== "function") {
-    throw new ArgumentError("onError", `expected a function, got ${typeof onError}`);
-  }
+  checkCallback("onError", onError);
 }
 
 /** A whole number within bounds, or the default. */

@@ -1,3 +1,4 @@
+import { systemClock } from "../clock.ts";
 import { ArgumentError, type Clock, type Cursor, type RunRef } from "../index.ts";
 import { empty, refusal } from "./answers.ts";
 import { refuseAtGate } from "./gate.ts";
@@ -41,13 +42,6 @@ const optionNames = [
     "clock",
   ] satisfies (keyof RunStreamResponseOptions)[]),
 ];
-
-/** By name at each call: what tests put in place of the globals is used. */
-const systemClock: Clock = {
-  now: () => Date.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  clearTimeout: (timer) => clearTimeout(timer as Parameters<typeof clearTimeout>[0]),
-};
 
 /**
  * Serves a run to a browser as server-sent events: a plain EventSource reads it, loses nothing when its connection

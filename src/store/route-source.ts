@@ -1,6 +1,6 @@
 import { type Clock, follow, sleep, systemClock } from "../clock.ts";
 import { ApiError, ArgumentError, describe, StreamError } from "../errors.ts";
-import { checkCallback, checkCount, checkNames, checkTimeout } from "../options.ts";
+import { checkCallback, checkCount, checkHeaders, checkNames, checkOneOf, checkTimeout } from "../options.ts";
 import type { ServedFrame } from "../serve/frames.ts";
 import { FrameTooLargeError } from "../sse/frames.ts";
 import type { WebFetch } from "../web.ts";
@@ -89,9 +89,9 @@ class Route {
     checkNames(options, optionNames);
     checkCallback("fetch", options.fetch);
     checkCallback("random", options.random);
-    if (typeof options.headers !== "function") checkHeaders(options.headers);
-    checkWord("credentials", options.credentials, ["omit", "same-origin", "include"]);
-    checkWord("position", options.position, ["header", "query"]);
+    if (typeof options.headers !== "function") checkHeaders("headers", options.headers);
+    checkOneOf("credentials", options.credentials ?? "same-origin", ["omit", "same-origin", "include"]);
+    checkOneOf("position", options.position ?? "header", ["header", "query"]);
     this.#url = url;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
@@ -197,18 +197,4 @@ class Route {
 /** What will be the same at the next try. */
 function isFinal(error: unknown): boolean {
   return ApiError.isInstance(error) && error.status < 500 && ![408, 425, 429].includes(error.status);
-}
-
-function checkHeaders(headers: RouteHeaders | undefined): void {
-  try {
-    new Headers(headers);
-  } catch {
-    throw new ArgumentError("headers", "can't be sent");
-  }
-}
-
-function checkWord(argument: string, value: string | undefined, words: string[]): void {
-  if (value !== undefined && !words.includes(value)) {
-    throw new ArgumentError(argument, `expected one of ${words.join(", ")}`);
-  }
 }

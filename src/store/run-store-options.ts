@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from "../clock.ts";
-import { ArgumentError, describe } from "../errors.ts";
+import { ArgumentError, unexpected } from "../errors.ts";
 import { checkCallback, checkNames, checkTimeout } from "../options.ts";
 import type { RunSource } from "./run-source.ts";
 import type { RunStorage } from "./run-storage.ts";
@@ -54,6 +54,6 @@ export function checkStoreOptions(source: RunSource, options: RunStoreOptions) {
 
 export function checkFunction(argument: string, value: unknown): void {
   if (typeof value !== "function") {
-    throw new ArgumentError(argument, `expected a function, got ${describe(value)}`);
+    throw unexpected(argument, "a function", value);
   }
 }

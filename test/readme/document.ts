@@ -11,7 +11,7 @@ import { extractSnippets } from "./snippets.ts";
 
 /** A Markdown file of the repository, and what its snippets are for. */
 export interface Document {
-  /** At the top of the repository. */
+  /** Its path from the top of the repository. */
   file: string;
   maxLines: number;
   /** What a snippet must have come to, beyond its end. By name: a snippet that is renamed or gone fails the test. */
@@ -20,7 +20,7 @@ export interface Document {
   stages?: Record<string, (emulator: CursorEmulator) => unknown>;
 }
 
-/** The text of a file at the top of the repository. */
+/** The text of a file, by its path from the top of the repository. */
 export const readDocument = (file: string): Promise<string> =>
   readFile(new URL(`../../${file}`, import.meta.url), "utf8");
 
@@ -82,8 +82,9 @@ export async function describeDocument({ file, maxLines, outcomes, stages = {} }
     }
 
     it("names files, scripts and links that exist", async () => {
+      const place = new URL(`../../${file}`, import.meta.url);
       for (const [, target = ""] of markdown.matchAll(/\]\((?!https?:|#)([^)#]+)/g))
-        await expect(access(new URL(`../../${target}`, import.meta.url)), target).resolves.toBeUndefined();
+        await expect(access(new URL(target, place)), target).resolves.toBeUndefined();
       const manifest = await readDocument("package.json");
       const { scripts } = JSON.parse(manifest) as { scripts: Record<string, string> };
       for (const [, script = ""] of markdown.matchAll(/npm run ([\w:]+)/g))
