@@ -1,4 +1,3 @@
-import type { WebFetch } from "../web.ts";
 import { addAgent } from "./agent-routes.ts";
 import { toBytes } from "./body-source.ts";
 import type { Core } from "./core-context.ts";
@@ -24,6 +23,11 @@ import { type AgentRecord, type RunRecord, Store } from "./store.ts";
 import type { Agent, CreateAgentRequest, Run } from "./types.ts";
 import { validate } from "./validation.ts";
 import { toAgent, toRun } from "./views.ts";
+
+/** The platform's `fetch`; a project whose types know none must compile with these declarations, too. */
+type WebFetch = typeof globalThis extends { fetch: infer Type }
+  ? Type
+  : (input: string, init?: { method?: string; signal?: AbortSignal }) => Promise<Response>;
 
 /** One operation the emulator knows, as in openapi.yaml. */
 export interface EmulatorRoute {
