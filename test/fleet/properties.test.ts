@@ -131,12 +131,21 @@ function addUp(changes: AsyncIterable<RequestChange>) {
   return { known, wrong };
 }
 
+/** A listing that breaks three times in a row is given up, and the watch with it: no view is left to be true. */
+const isBearable = (steps: Step[]): boolean =>
+  steps.filter(
+    (one) =>
+      "operation" in one &&
+      one.operation === "listPendingRequests" &&
+      (one.kind === "break" || one.status === 410),
+  ).length < 3;
+
 const without = (request: Record<string, unknown> | undefined) => ({ ...request, wakeTimeoutMs: 0 });
 
 it("any interleaving of transitions, cuts, lost events, expiries and lists leaves the view true", async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(step, { maxLength: 25 }),
+      fc.array(step, { maxLength: 25 }).filter(isBearable),
       fc.integer({ min: 0, max: 1000 }),
       async (steps, seed) => {
         const clock = new ManualClock();
