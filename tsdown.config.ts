@@ -11,7 +11,7 @@ const bundled = { zod: "emulator", commander: "cli" };
  * What declarations need of their project, which may have the web's types from its `lib`, from @types/node, from its
  * platform's own types, or not at all. An empty interface adds nothing to one that is there; `Request`, whose parameters
  * are another on each platform, is a name of the file's own. `AsyncDisposable` may be newer than the project's `lib`.
- * (`fetch` is no type that could be put here: src/web.ts.)
+ * (`fetch` is no type that could be put here: src/options.ts.)
  */
 const declarations = `/// <reference lib="esnext.disposable" />
 declare global {
@@ -46,11 +46,11 @@ const library = defineConfig({
     // What a page needs of the core, by itself: where nothing shakes trees, the store must not load the client.
     advancedChunks: {
       groups: [
-        { name: "base", test: /src\/(types|errors|clock|options|uuid|http\/body)\.ts$/ },
+        { name: "base", test: /src\/(types|errors|async|text|check|options|agent-id|http\/response)\.ts$/ },
         // By itself, with its parser: the core loads it with the first stream.
-        { name: "frames", test: /src\/sse\/frames\.ts$/ },
+        { name: "frames", test: /src\/sse\.ts$/ },
         // Together, though parts that are loaded later share it: each file costs an import its time.
-        { name: "http", test: /src\/(http\/(?!body)[a-z-]+|run-stream\/stream-options)\.ts$/ },
+        { name: "http", test: /src\/(http\/(?!response)[a-z-]+|runs\/stream-options)\.ts$/ },
         { name: "emulator/zod", test: /node_modules\/zod\// },
       ],
     },

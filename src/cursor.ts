@@ -1,20 +1,16 @@
 import type { ApiPromise } from "./api-promise.ts";
-import { Fleet } from "./fleet/fleet.ts";
 import { Transport } from "./http/transport.ts";
 import { loadParts } from "./lazy.ts";
 import { type CursorOptions, type RequestOptions, resolveOptions } from "./options.ts";
-import { getApiKeyInfo } from "./resources/account.ts";
+import { getApiKeyInfo, Models, Repositories, UsageResource, WorkerTokens } from "./resources/account.ts";
 import { Agents } from "./resources/agents.ts";
 import { Artifacts } from "./resources/artifacts.ts";
 import { Environments } from "./resources/environments.ts";
-import { Models } from "./resources/models.ts";
 import { type PromptOptions, type PromptResult, promptAgent } from "./resources/prompt.ts";
-import { Repositories } from "./resources/repositories.ts";
 import { Runs } from "./resources/runs.ts";
 import { Secrets } from "./resources/secrets.ts";
-import { UsageResource } from "./resources/usage.ts";
-import { WorkerTokens } from "./resources/worker-tokens.ts";
 import type { ApiKeyInfo, CreateAgentParams, Prompt } from "./types.ts";
+import { Fleet } from "./workers/workers.ts";
 
 /** Keys are far longer. */
 const shortestKey = 16;

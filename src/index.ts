@@ -1,5 +1,7 @@
+export { agentIdFrom } from "./agent-id.ts";
 export { ApiPromise, type WithResponse } from "./api-promise.ts";
-export type { Clock } from "./clock.ts";
+export type { Clock } from "./async.ts";
+export type { HeadersInput } from "./check.ts";
 export { Cursor } from "./cursor.ts";
 export {
   ApiError,
@@ -20,23 +22,9 @@ export {
   type StreamErrorReason,
   TimeoutError,
 } from "./errors.ts";
-export type { Claims } from "./fleet/claims.ts";
-export type {
-  ControllerClaim,
-  RequestControllerOptions,
-  StartRefusal,
-} from "./fleet/controller-options.ts";
-export type { Fleet } from "./fleet/fleet.ts";
-export type { ListPoolsQuery, Pools } from "./fleet/pools.ts";
-export type { RequestChange, RequestChangeReason } from "./fleet/queue-view.ts";
-export type { RequestController } from "./fleet/request-controller.ts";
-export type { PendingRequestFilters } from "./fleet/request-filters.ts";
-export type { RequestQueue, WatchRequestsOptions } from "./fleet/request-queue.ts";
-export type { ListPendingRequestsQuery, PendingRequests } from "./fleet/requests.ts";
-export type { ListWorkersQuery, Workers } from "./fleet/workers.ts";
-export type { Middleware, MiddlewareCall } from "./middleware.ts";
-export type { CursorOptions, HeadersInput, RequestOptions } from "./options.ts";
+export type { CursorOptions, Middleware, MiddlewareCall, RequestOptions } from "./options.ts";
 export { type Page, PagePromise } from "./pagination.ts";
+export type { Models, Repositories, UsageResource, WorkerTokens } from "./resources/account.ts";
 export type {
   AgentId,
   Agents,
@@ -52,9 +40,7 @@ export type {
   ListEnvironmentBuildsQuery,
   ListEnvironmentsQuery,
 } from "./resources/environments.ts";
-export type { Models } from "./resources/models.ts";
 export type { PromptOptions, PromptResult } from "./resources/prompt.ts";
-export type { Repositories } from "./resources/repositories.ts";
 export type { CreateRunOptions, ListRunsQuery, Runs } from "./resources/runs.ts";
 export type {
   EnvironmentSecrets,
@@ -63,9 +49,6 @@ export type {
   SecretVersionOptions,
   TeamSecrets,
 } from "./resources/secrets.ts";
-export type { UsageResource } from "./resources/usage.ts";
-export type { WorkerTokens } from "./resources/worker-tokens.ts";
-export type { RunCheckpoint } from "./run-stream/cursor.ts";
 export type {
   InvalidRunEvent,
   KnownRunEvent,
@@ -74,16 +57,17 @@ export type {
   RunEventType,
   RunStreamInclude,
   UnknownRunEvent,
-} from "./run-stream/events.ts";
-export type { RunResult, RunStream } from "./run-stream/run-stream.ts";
-export type { RunStreamOptions } from "./run-stream/stream-options.ts";
+} from "./runs/events.ts";
+export type { RunCheckpoint } from "./runs/position.ts";
+export type { RunResult, RunStream } from "./runs/stream.ts";
+export type { RunStreamOptions } from "./runs/stream-options.ts";
 export {
   emptyTranscript,
   reduceTranscript,
   type Transcript,
   type TranscriptTool,
-} from "./run-stream/transcript.ts";
-export type { WaitOptions } from "./run-stream/wait.ts";
+} from "./runs/transcript.ts";
+export type { WaitOptions } from "./runs/wait.ts";
 export {
   type ActiveEnvironmentBuild,
   type Agent,
@@ -140,4 +124,15 @@ export {
   type Worker,
   type WorkerToken,
 } from "./types.ts";
-export { agentIdFrom } from "./uuid.ts";
+export type { Claims } from "./workers/claims.ts";
+export type {
+  ControllerClaim,
+  RequestControllerOptions,
+  StartRefusal,
+} from "./workers/controller-options.ts";
+export type { ListPoolsQuery, Pools } from "./workers/pools.ts";
+export type { RequestChange, RequestChangeReason } from "./workers/queue-view.ts";
+export type { RequestController } from "./workers/request-controller.ts";
+export type { RequestQueue, WatchRequestsOptions } from "./workers/request-queue.ts";
+export type { ListPendingRequestsQuery, PendingRequestFilters, PendingRequests } from "./workers/requests.ts";
+export type { Fleet, ListWorkersQuery, Workers } from "./workers/workers.ts";

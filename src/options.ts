@@ -1,10 +1,21 @@
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "./async.ts";
+import {
+  anyValue,
+  checkCallback,
+  checkClock,
+  checkCount,
+  checkHeaders,
+  checkObject,
+  checkOptions,
+  checkSignal,
+  checkTimeout,
+  type HeadersInput,
+  isSafeTransport,
+  type OptionTable,
+  oneOf,
+  orDefault,
+} from "./check.ts";
 import { ArgumentError, unexpected } from "./errors.ts";
-import type { Middleware } from "./middleware.ts";
-import type { WebFetch } from "./web.ts";
-
-/** Headers in any usual form: a plain object (undefined values are left out), pairs, or a `Headers`. */
-export type HeadersInput = Record<string, string | undefined> | Iterable<readonly [string, string]>;
 
 /** How a {@link Cursor} talks to the API. */
 export interface CursorOptions {
@@ -69,98 +80,57 @@ export interface Settings {
   random: () => number;
 }
 
-const optionNames: (keyof CursorOptions)[] = [
-  "apiKey",
-  "auth",
-  "baseUrl",
-  "fetch",
-  "headers",
-  "middleware",
-  "timeout",
-  "maxRetries",
-  "clock",
-  "random",
-];
+const clientOptions = {
+  apiKey: anyValue,
+  auth: orDefault(oneOf(["bearer", "basic"]), "bearer"),
+  baseUrl: anyValue,
+  fetch: checkCallback,
+  headers: checkHeaders,
+  middleware: checkMiddleware,
+  timeout: checkTimeout,
+  maxRetries: orDefault(checkCount, 2),
+  clock: orDefault(checkClock, systemClock),
+  random: anyValue,
+} satisfies OptionTable<CursorOptions>;
 
-/** The names of {@link RequestOptions}. */
-export const requestOptionNames: (keyof RequestOptions)[] = ["signal", "timeout", "maxRetries", "headers"];
-
-export function checkObject(argument: string, value: unknown): void {
-  if (typeof value !== "object" || value === null) {
-    throw unexpected(argument, "an object", value);
-  }
-}
-
-/** Refuses a misspelt option where no compiler looks: ignored, it would be a surprise at the worst time. */
-export function checkNames(options: unknown, names: readonly string[]): void {
-  if (options === undefined || options === null) return;
-  if (typeof options !== "object") throw unexpected("options", "an object", options);
-  for (const name of Object.keys(options)) {
-    if (!names.includes(name))
-      throw new ArgumentError(name, `is no option here; there are ${names.join(", ")}`);
-  }
-}
-
-export function checkOneOf(argument: string, value: unknown, known: readonly string[]): void {
-  if (known.includes(value as string)) return;
-  const names = known.map((name) => JSON.stringify(name));
-  const last = names.pop();
-  throw new ArgumentError(argument, `expected ${names.join(", ")} or ${last}`);
-}
-
-export function checkCallback(argument: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") {
-    throw unexpected(argument, "a function", value);
-  }
-}
+/** The checks of {@link RequestOptions}. */
+export const requestOptions = {
+  signal: checkSignal,
+  timeout: checkTimeout,
+  maxRetries: checkCount,
+  headers: checkHeaders,
+} satisfies OptionTable<RequestOptions>;
 
 export function resolveOptions(options: CursorOptions): Settings {
   checkObject("options", options);
-  checkNames(options, optionNames);
+  const { fetch: custom, random = Math.random, ...checked } = checkOptions(clientOptions, options);
   const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
-  const custom = options.fetch;
-  checkCallback("fetch", custom);
-  const { auth = "bearer" } = options;
-  checkOneOf("auth", auth, ["bearer", "basic"]);
-  // Called as a bare function (a platform's fetch refuses any other `this`), and the global one looked up late, so
-  // that what is installed after us is used.
-  const fetch: WebFetch = (...input) => (custom ?? globalThis.fetch)(...input);
   const key = keySource(options.apiKey ?? environment("CURSOR_API_KEY"));
   return {
+    ...checked,
     apiKey: typeof key === "string" ? () => key : key,
     fixedKey: typeof key === "string" ? key : undefined,
-    auth,
     // Not `href`: that keeps the mark of an empty query.
     baseUrl: base.origin + base.pathname.replace(/\/+$/, ""),
     origin: base.origin,
-    fetch,
-    headers: checkHeaders("headers", options.headers),
-    middleware: checkMiddleware(options.middleware),
-    timeout: checkTimeout("timeout", options.timeout),
-    maxRetries: checkCount("maxRetries", options.maxRetries) ?? 2,
-    clock: checkClock(options.clock) ?? systemClock,
-    random: options.random ?? Math.random,
+    // Called as a bare function, since a platform's fetch rejects any other `this`. The global one is looked up at each
+    // call, so that one that is installed later is used.
+    fetch: (...input) => (custom ?? globalThis.fetch)(...input),
+    random,
   };
 }
 
-function checkMiddleware(middleware: Middleware[] = []): Middleware[] {
+function checkMiddleware(argument: string, value: unknown): Middleware[] {
   const hooks = ["onRequest", "onResponse", "onError"] as const;
   const isMiddleware = (entry: unknown) =>
     typeof entry === "object" &&
     entry !== null &&
     hooks.some((hook) => typeof (entry as Middleware)[hook] === "function");
-  if (!Array.isArray(middleware) || !middleware.every(isMiddleware)) {
-    throw new ArgumentError("middleware", `expected a list of objects with one of ${hooks.join(", ")}`);
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || !value.every(isMiddleware)) {
+    throw new ArgumentError(argument, `expected a list of objects with one of ${hooks.join(", ")}`);
   }
-  return middleware;
-}
-
-function checkClock(clock: Clock | undefined): Clock | undefined {
-  const names = ["now", "setTimeout", "clearTimeout"] as const;
-  if (clock !== undefined && !names.every((name) => typeof clock?.[name] === "function")) {
-    throw new ArgumentError("clock", `expected an object with ${names.join(", ")}`);
-  }
-  return clock;
+  return value;
 }
 
 /** The only reader of the environment: lazily, and where there is one. */
@@ -216,60 +186,55 @@ function checkBaseUrl(value: unknown): URL {
   return url;
 }
 
-/** https anywhere, http to this machine only. */
-export function isSafeTransport(url: URL): boolean {
-  if (url.protocol === "https:") return true;
-  return url.protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+/** The request that a {@link Middleware} looks at. */
+export interface MiddlewareCall {
+  /** As it would be sent, but without the key. */
+  request: Request;
+  /** The path with its placeholders: `/v1/agents/{id}`. */
+  readonly schemaPath: string;
+  /** What fills the placeholders, the query and the headers. */
+  readonly params: {
+    query?: Record<string, unknown>;
+    header?: Record<string, unknown>;
+    path?: Record<string, unknown>;
+    cookie?: Record<string, unknown>;
+  };
+  /** The same in all hooks of one attempt. */
+  readonly id: string;
+  /** Where the API is. */
+  readonly options: { readonly baseUrl: string };
 }
 
-/** Checked and flattened; a later name wins over an earlier one whatever its case. */
-export function checkHeaders(argument: string, headers: HeadersInput | undefined): Record<string, string> {
-  const flat: Record<string, string> = Object.create(null);
-  if (headers === undefined) return flat;
-  if (typeof headers !== "object" || headers === null) {
-    throw unexpected(argument, "an object", headers);
-  }
-  for (const entry of Symbol.iterator in headers ? headers : Object.entries(headers)) {
-    if (typeof entry !== "object" || entry === null || !(Symbol.iterator in entry)) {
-      throw unexpected(argument, "pairs", entry);
-    }
-    const [name, value] = entry;
-    if (value === undefined || value === null) continue;
-    if (typeof name !== "string" || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
-      // Not shown: a whole line with its value may have been given for a name.
-      throw new ArgumentError(argument, "has a name that is no header's");
-    }
-    if (typeof value !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new ArgumentError(`${argument}.${name}`, "can't be sent as a header value");
-    }
-    if (name.toLowerCase() === "authorization") {
-      throw new ArgumentError(`${argument}.${name}`, "is made from `apiKey`; see `auth` for its form");
-    }
-    flat[name.toLowerCase()] = value;
-  }
-  return flat;
+/**
+ * Sees every attempt of every request: one hook at least. It is openapi-fetch's middleware, and takes what is written
+ * for that.
+ *
+ * @example
+ * const timing: Middleware = {
+ *   onRequest({ request }) {
+ *     request.headers.set("x-trace", crypto.randomUUID());
+ *   },
+ * };
+ */
+export interface Middleware {
+  /** Before it is sent. Returns another request to send, a response to take for the answer, or nothing. */
+  onRequest?(
+    call: MiddlewareCall,
+  ): Request | Response | undefined | void | Promise<Request | Response | undefined | void>;
+  /** Behind the answer. Returns another response, or nothing; clones a body before it reads it. */
+  onResponse?(
+    call: MiddlewareCall & { response: Response },
+  ): Response | undefined | void | Promise<Response | undefined | void>;
+  /** Behind a failure without an answer. Returns a response to take for one, another error, or nothing. */
+  onError?(
+    call: MiddlewareCall & { error: unknown },
+  ): Response | Error | undefined | void | Promise<Response | Error | undefined | void>;
 }
 
-export function checkTimeout(argument: string, value: number | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== "number" || !(value > 0)) {
-    throw new ArgumentError(argument, "expected a number of milliseconds above 0 (Infinity: no limit)");
-  }
-  return value;
-}
-
-export function checkCount(argument: string, value: number | undefined, least = 0): number | undefined {
-  if (value === undefined) return undefined;
-  if (!(Number.isInteger(value) || value === Number.POSITIVE_INFINITY) || value < least) {
-    throw new ArgumentError(argument, `expected a whole number, ${least} or more`);
-  }
-  return value;
-}
-
-export function checkSignal(signal: AbortSignal | undefined): AbortSignal | undefined {
-  if (signal === undefined || signal === null) return undefined;
-  if (typeof signal.addEventListener !== "function" || typeof signal.aborted !== "boolean") {
-    throw new ArgumentError("signal", "expected an AbortSignal");
-  }
-  return signal;
-}
+/**
+ * The platform's `fetch`. Not `typeof globalThis.fetch`: a project whose types know none must compile with our
+ * declarations, too.
+ */
+export type WebFetch = typeof globalThis extends { fetch: infer Type }
+  ? Type
+  : (input: string, init?: { method?: string; signal?: AbortSignal }) => Promise<Response>;

@@ -6,35 +6,35 @@ import { describe, expect, it } from "vitest";
 
 // The house rules of src/: who may import whom (downward only), and what is used nowhere.
 
-const base = ["types", "errors", "clock", "uuid", "web", "middleware", "options", "api-promise", "lazy"];
-const middle = [...base, "pagination", "http", "sse", "run-stream"];
+const base = ["types", "errors", "async", "text", "check", "options", "agent-id", "api-promise", "lazy"];
+const middle = [...base, "pagination", "http", "sse", "runs"];
 const subpath = ["index"];
 
 /** What each area of src/ may import, beside itself. An area is a folder, or a file at the top. */
 const mayImport: Record<string, string[]> = {
   types: ["generated"],
   errors: ["types"],
-  clock: [],
-  uuid: ["errors"],
+  async: [],
+  text: [],
+  "agent-id": ["errors"],
   "api-promise": [],
-  web: [],
-  middleware: [],
   lazy: ["errors"],
-  options: ["errors", "clock", "web", "middleware"],
+  check: ["types", "errors", "async"],
+  options: ["errors", "async", "check"],
   pagination: base,
   http: [...base, "generated"],
   sse: [...base, "http"],
-  "run-stream": [...base, "pagination", "http", "sse"],
+  runs: [...base, "pagination", "http", "sse"],
   resources: middle,
-  fleet: [...middle, "resources"],
-  cursor: [...middle, "resources", "fleet"],
-  index: [...middle, "resources", "fleet", "cursor"],
+  workers: [...middle, "resources"],
+  cursor: [...middle, "resources", "workers"],
+  index: [...middle, "resources", "workers", "cursor"],
   node: subpath,
-  // Beside the public face, what is said in one place: how options are checked, which addresses are safe, what time is.
-  serve: [...subpath, "options", "clock"],
-  "ai-sdk": [...subpath, "options", "clock"],
+  // Beside the public face, what stands in one place: how options are checked, which addresses are safe, what time is.
+  serve: [...subpath, "check", "async"],
+  "ai-sdk": [...subpath, "check", "async"],
   // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
-  store: [...subpath, "serve", "clock", "errors", "options", "sse", "web"],
+  store: [...subpath, "serve", "async", "errors", "check", "options", "sse"],
   react: [...subpath, "store"],
   cli: [...subpath, "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.
@@ -103,33 +103,21 @@ describe("src/", () => {
 describe("a file that breaks a rule is found out", () => {
   it.each([
     ["errors.ts", 'import { Cursor } from "./cursor.ts";', "errors.ts imports cursor"],
-    [
-      "http/path.ts",
-      'import type { Agents } from "../resources/agents.ts";',
-      "http/path.ts imports resources",
-    ],
-    [
-      "sse/frames.ts",
-      'export { RunReader } from "../run-stream/run-reader.ts";',
-      "sse/frames.ts imports run-stream",
-    ],
-    [
-      "run-stream/x.ts",
-      'const x = await import("../resources/runs.ts");',
-      "run-stream/x.ts imports resources",
-    ],
+    ["http/x.ts", 'import type { Agents } from "../resources/agents.ts";', "http/x.ts imports resources"],
+    ["sse.ts", 'export { RunReader } from "./runs/reader.ts";', "sse.ts imports runs"],
+    ["runs/x.ts", 'const x = await import("../resources/runs.ts");', "runs/x.ts imports resources"],
     [
       "resources/x.ts",
       'import type { paths } from "../../generated/openapi.ts";',
       "resources/x.ts imports generated",
     ],
-    ["emulator/x.ts", 'import { sleep } from "../clock.ts";', "emulator/x.ts imports clock"],
+    ["emulator/x.ts", 'import { sleep } from "../async.ts";', "emulator/x.ts imports async"],
     ["emulator/x.ts", 'export type { Run } from "../types.ts";', "emulator/x.ts imports types"],
     ["serve/x.ts", 'import { Transport } from "../http/transport.ts";', "serve/x.ts imports http"],
     ["http/x.ts", 'import { Buffer } from "node:buffer";', "http/x.ts imports the Node built-in node:buffer"],
     ["emulator/x.ts", 'import fs from "fs";', "emulator/x.ts imports the Node built-in fs"],
     ["resources/x.ts", 'import ky from "ky";', "resources/x.ts imports the package ky"],
-    ["run-stream/x.ts", 'console.log("here");', "run-stream/x.ts uses console"],
+    ["runs/x.ts", 'console.log("here");', "runs/x.ts uses console"],
     ["http/x.ts", "const key = globalThis.process.env.KEY;", "http/x.ts uses process"],
     ["newcomer/x.ts", "", 'newcomer/x.ts: the rules don\'t know the area "newcomer"'],
   ])("%s: %s", (path, text, problem) => {
@@ -138,7 +126,7 @@ describe("a file that breaks a rule is found out", () => {
 
   it.each([
     ["http/x.ts", '// console.log(process.env)\nimport pRetry from "p-retry";'],
-    ["resources/x.ts", 'import { Frame } from "../sse/frames.ts";\nimport { toQuery } from "./params.ts";'],
+    ["resources/x.ts", 'import { Frame } from "../sse.ts";\nimport { toQuery } from "./params.ts";'],
     ["emulator/node-listener.ts", 'import { createServer } from "node:http";'],
     ["serve/x.ts", 'import type { Cursor } from "../index.ts";\nconst options = { process: 1 }.process;'],
   ])("and one that doesn't isn't: %s", (path, text) => {

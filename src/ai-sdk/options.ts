@@ -1,5 +1,5 @@
+import { checkCallback, checkNames } from "../check.ts";
 import { ArgumentError, type Clock, type HeadersInput, type RunEvent, type RunRef } from "../index.ts";
-import { checkCallback, checkNames } from "../options.ts";
 import type { UIMessageFailure } from "./message-translator.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../async.ts";
 import { ArgumentError, type Clock } from "../index.ts";
 import { ChunkReader, type Step } from "./chunk-reader.ts";
 import {

@@ -1,3 +1,5 @@
+import { attempt, base64, messageOf } from "../text.ts";
+
 const placeholder = "[redacted]";
 
 /** How much of an error is searched for a secret: enough for every fetch we know, and bounded. */
@@ -84,14 +86,6 @@ function partsOf(value: object): unknown[] {
   return value instanceof Map || value instanceof Set || isHeaders(value) ? [...parts, ...value] : parts;
 }
 
-function attempt(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
-
 const isHeaders = (value: object): value is Iterable<unknown> & object =>
   value.constructor?.name === "Headers" && Symbol.iterator in value;
 
@@ -119,16 +113,36 @@ function formsOf(secret: string): string[] {
 
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** What anything thrown has to say. Never throws itself. */
-export function messageOf(error: unknown): string {
-  const message = attempt(() => (error as Error | undefined)?.message);
-  const text = typeof message === "string" ? message : attempt(() => String(error));
-  return typeof text === "string" ? text : "a value that can't be shown";
-}
+type Json = Record<string, unknown>;
 
-/** `btoa` for any text: UTF-8 first. Without Buffer, which the core must not need. */
-export function base64(text: string): string {
-  let binary = "";
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
-  return btoa(binary);
+const valuesOf = (value: unknown): unknown[] =>
+  typeof value === "object" && value !== null ? Object.values(value) : [];
+
+/**
+ * What a request's body holds in confidence, for as long as the call lasts: values of `envVars`, and of an MCP server
+ * its headers, its environment and its client secret; the `value` of a secret to be set. A server may quote them when it refuses the request.
+ */
+export class BodySecrets extends Redactor {
+  constructor(parent: Redactor) {
+    super(Number.POSITIVE_INFINITY, parent);
+  }
+
+  learn(body: unknown): void {
+    const { envVars, mcpServers, value: secret } = (body ?? {}) as Json;
+    this.#learn(secret);
+    for (const value of valuesOf(envVars)) this.#learn(value);
+    for (const server of valuesOf(mcpServers)) {
+      const { headers, env, auth } = (server ?? {}) as Json;
+      for (const value of [...valuesOf(headers), ...valuesOf(env)]) this.#learn(value);
+      this.#learn((auth as Json | undefined)?.["CLIENT_SECRET"]);
+    }
+  }
+
+  #learn(value: unknown): void {
+    if (typeof value !== "string") return;
+    this.add(value);
+    // The credentials of "Bearer …" may be quoted without their scheme.
+    const credentials = /^\S+ (\S{8,})$/.exec(value)?.[1];
+    if (credentials !== undefined) this.add(credentials);
+  }
 }

@@ -1,4 +1,4 @@
-import { type Clock, orAbort, sleep } from "../clock.ts";
+import { type Clock, race, sleep } from "../async.ts";
 import { ApiError, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
 import { lazy } from "../lazy.ts";
 
@@ -95,7 +95,7 @@ export async function withRetries<T>(options: RetryOptions, attempt: () => Promi
 async function repeat<T>(failure: unknown, options: RetryOptions, attempt: () => Promise<T>): Promise<T> {
   const { policy, maxRetries, signal, clock, random, onRetry } = options;
   // What failed is what the caller hears of, not that the way to another try could not be loaded.
-  const { default: pRetry } = await orAbort(loadRetries(), signal).catch(() => {
+  const { default: pRetry } = await race(loadRetries(), { signal }).catch(() => {
     throw signal?.aborted ? signal.reason : failure;
   });
   let delay = 0;

@@ -1,24 +1,14 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
+import { checkCount, checkHeaders, checkNames, checkSignal, checkTimeout } from "../check.ts";
 import { type ApiError, ArgumentError, about, CursorError } from "../errors.ts";
-import {
-  checkCount,
-  checkHeaders,
-  checkNames,
-  checkSignal,
-  checkTimeout,
-  type RequestOptions,
-  requestOptionNames,
-  type Settings,
-} from "../options.ts";
-import { requestIdOf, toConnectionError, toInvalidAnswer, toRefusal } from "./answer-errors.ts";
-import type { Input, Output, PathsWith, Verb } from "./api-client.ts";
-import { readText } from "./body.ts";
-import { BodySecrets } from "./body-secrets.ts";
-import { Connection } from "./connection.ts";
-import { isObject, parseJson } from "./json.ts";
-import { messageOf, Redactor } from "./redact.ts";
+import { type RequestOptions, requestOptions, type Settings } from "../options.ts";
+import { isObject, messageOf, parseJson } from "../text.ts";
+import { type CallInit, Connection, type Operation, Sender } from "./attempt.ts";
+import type { Input, Output, PathsWith, Verb } from "./contract.ts";
+import { requestIdOf, toConnectionError, toInvalidAnswer, toRefusal } from "./failures.ts";
+import { BodySecrets, Redactor } from "./redact.ts";
+import { readText } from "./response.ts";
 import { isAmbiguous, type RetryPolicy, withRetries } from "./retry.ts";
-import { type CallInit, type Operation, Sender } from "./sender.ts";
 
 const defaultTimeout = 60_000;
 /** No JSON answer of this API comes near; a body without end must not fill the memory. */
@@ -80,14 +70,14 @@ export class Transport {
   ): Promise<WithResponse<Output<Method, Path>>> {
     const operation = { verb, path, input } as Operation;
     const options = given ?? {};
-    checkNames(options, requestOptionNames);
+    checkNames(options, Object.keys(requestOptions));
     const { policy = "safe" } = spec;
     let mayHaveActed = false;
     const onRetry = (error: unknown) => {
       mayHaveActed ||= isAmbiguous(error);
       spec.onRetry?.(error);
     };
-    const signal = checkSignal(options.signal);
+    const signal = checkSignal("signal", options.signal);
     const timeout = this.#timeout(spec.timeout, options);
     const redactor = new BodySecrets(this.redactor);
     const init = this.#init(options, redactor);

@@ -1,11 +1,11 @@
+import { randomUuid } from "../agent-id.ts";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
+import { oneOf, segment } from "../check.ts";
 import { CursorError, isApiError } from "../errors.ts";
-import { segment } from "../http/path.ts";
 import type { CallSpec, Transport } from "../http/transport.ts";
-import { checkOneOf, type RequestOptions } from "../options.ts";
+import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
-import { randomUuid } from "../uuid.ts";
 import { listPages } from "./list.ts";
 import { checkExclusions, checkParams, deletion, toPrompt, withExtra } from "./params.ts";
 
@@ -82,7 +82,7 @@ export class Agents {
   async #create(params: CreateAgentParams, options: CreateAgentOptions): Promise<WithResponse<CreatedAgent>> {
     checkParams(params);
     const { onConflict = "throw", extraBody, ...requestOptions } = options ?? {};
-    checkOneOf("onConflict", onConflict, ["throw", "adopt"]);
+    oneOf(["throw", "adopt"])("onConflict", onConflict);
     checkExclusions(params);
     const isMinted = params.agentId === undefined && params.envVars === undefined;
     const agentId = isMinted ? `bc-${randomUuid()}` : params.agentId;

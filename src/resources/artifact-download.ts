@@ -1,16 +1,10 @@
-import { follow, sleep } from "../clock.ts";
+import { follow, sleep } from "../async.ts";
+import { checkCallback, checkCount, checkNames, checkSignal, checkTimeout } from "../check.ts";
 import { ApiError, ArgumentError, about } from "../errors.ts";
-import { discard } from "../http/body.ts";
+import { discard } from "../http/response.ts";
 import { backoff, isRetryable } from "../http/retry.ts";
 import type { Transport } from "../http/transport.ts";
-import {
-  checkCallback,
-  checkCount,
-  checkNames,
-  checkSignal,
-  checkTimeout,
-  type RequestOptions,
-} from "../options.ts";
+import type { RequestOptions } from "../options.ts";
 import type { ArtifactUrl } from "../types.ts";
 import { ArtifactStorage } from "./artifact-storage.ts";
 
@@ -167,7 +161,7 @@ class Download {
     this.#maxRetries = checkCount("maxRetries", options.maxRetries) ?? settings.maxRetries;
     this.#maxBytes = checkCount("maxBytes", options.maxBytes) ?? Number.POSITIVE_INFINITY;
     this.#takePosition(options.resumeFrom);
-    this.#controller = follow(checkSignal(options.signal));
+    this.#controller = follow(checkSignal("signal", options.signal));
   }
 
   /** Only whole, unencoded bytes can be taken up again elsewhere. */

@@ -1,11 +1,12 @@
-import { orAbort } from "../clock.ts";
+import { race } from "../async.ts";
+import { isSafeTransport } from "../check.ts";
 import { ApiError, type ClientErrorCode, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
-import { discard, readErrorText } from "../http/body.ts";
-import { isNetworkFailure } from "../http/network-failure.ts";
-import { messageOf, Redactor } from "../http/redact.ts";
+import { isNetworkFailure } from "../http/failures.ts";
+import { Redactor } from "../http/redact.ts";
+import { discard, readErrorText } from "../http/response.ts";
 import { retryAfter } from "../http/retry.ts";
 import type { Transport } from "../http/transport.ts";
-import { isSafeTransport } from "../options.ts";
+import { messageOf } from "../text.ts";
 
 const errorBodyLimit = 16 * 1024;
 const shortestSignature = 6;
@@ -33,9 +34,8 @@ export class ArtifactStorage {
       try {
         // Nothing of ours goes along: no key, no default headers; the signature in the URL is all the storage takes.
         const pending = this.#transport.settings.fetch(url, { headers, redirect: "manual", signal });
-        // A fetch that doesn't listen to the signal may still answer when nobody waits for it.
-        pending.then((late) => signal.aborted && discard(late.body)).catch(() => {});
-        response = await orAbort(pending, signal);
+        // A fetch that ignores the signal may still answer after the abort.
+        response = await race(pending, { signal, late: ({ body }) => discard(body) });
       } catch (error) {
         throw this.connectionError(error, signal);
       }
@@ -51,7 +51,7 @@ export class ArtifactStorage {
   ): Promise<Uint8Array | undefined> {
     return this.#timed("body", async () => {
       try {
-        return (await orAbort(reader.read(), signal)).value;
+        return (await race(reader.read(), { signal })).value;
       } catch (error) {
         throw this.connectionError(error, signal);
       }

@@ -1,6 +1,6 @@
 import type { ApiPromise } from "../api-promise.ts";
+import { segment } from "../check.ts";
 import { ArgumentError } from "../errors.ts";
-import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";

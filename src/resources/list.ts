@@ -1,5 +1,5 @@
 import type { WithResponse } from "../api-promise.ts";
-import type { Input, PathsWith } from "../http/api-client.ts";
+import type { Input, PathsWith } from "../http/contract.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import { type PageNames, PagePromise } from "../pagination.ts";

@@ -1,8 +1,7 @@
+import { checkObject, segment } from "../check.ts";
 import { ArgumentError, unexpected } from "../errors.ts";
-import { segment } from "../http/path.ts";
 import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec } from "../http/transport.ts";
-import { checkObject } from "../options.ts";
 import type { CreateAgentParams, Prompt, PromptInput, RunRef } from "../types.ts";
 
 /** Both ids of a run, checked; a whole `Run` will do. */

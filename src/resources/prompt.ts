@@ -1,6 +1,7 @@
+import { checkCallback } from "../check.ts";
 import { ArgumentError, about } from "../errors.ts";
-import { checkCallback, type RequestOptions } from "../options.ts";
-import type { RunResult } from "../run-stream/run-stream.ts";
+import type { RequestOptions } from "../options.ts";
+import type { RunResult } from "../runs/stream.ts";
 import type { Agent, CreateAgentParams, Prompt, Run } from "../types.ts";
 import type { Agents } from "./agents.ts";
 import type { Runs } from "./runs.ts";

@@ -1,17 +1,26 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
+import { sleep } from "../async.ts";
+import { checkNames, checkSignal, oneOf, segment } from "../check.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
-import { segment } from "../http/path.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
-import { checkNames, checkOneOf, type RequestOptions, requestOptionNames } from "../options.ts";
+import { type RequestOptions, requestOptions as requestOptionTable } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
-import { LazyRunStream } from "../run-stream/lazy-run-stream.ts";
-import type { RunPoller } from "../run-stream/run-poller.ts";
-import type { StreamSource } from "../run-stream/run-reader.ts";
-import type { RunStream } from "../run-stream/run-stream.ts";
-import type { RunStreamOptions } from "../run-stream/stream-options.ts";
-import type { WaitOptions } from "../run-stream/wait.ts";
-import type { CreateRunParams, CreateRunRequest, Run, RunRef, RunSummary, TerminalRun } from "../types.ts";
+import { LazyRunStream } from "../runs/lazy-run-stream.ts";
+import type { RunPoller } from "../runs/poller.ts";
+import type { StreamSource } from "../runs/reader.ts";
+import type { RunStream } from "../runs/stream.ts";
+import type { RunStreamOptions } from "../runs/stream-options.ts";
+import type { WaitOptions } from "../runs/wait.ts";
+import {
+  type CreateRunParams,
+  type CreateRunRequest,
+  isTerminalStatus,
+  type Run,
+  type RunRef,
+  type RunSummary,
+  type TerminalRun,
+} from "../types.ts";
 import { listPages } from "./list.ts";
 import { checkParams, checkRef, toPrompt, withExtra } from "./params.ts";
 
@@ -35,9 +44,9 @@ export interface CreateRunOptions extends RequestOptions {
   extraBody?: Record<string, unknown> | undefined;
 }
 
-const loadPolling = lazy("following runs", () => import("../run-stream/run-poller.ts"));
-const loadUntilFree = lazy("busy agents", () => import("./until-free.ts"));
-const loadWait = lazy("waiting", () => import("../run-stream/wait.ts"));
+const loadPolling = lazy("following runs", () => import("../runs/poller.ts"));
+const loadUntilFree = lazy("busy agents", () => import("./runs.ts"));
+const loadWait = lazy("waiting", () => import("../runs/wait.ts"));
 const createTimeout = 180_000;
 /** So often a follow-up may lose the race for a free agent before it gives up. */
 const busyRounds = 10;
@@ -72,7 +81,7 @@ export class Runs {
     options: CreateRunOptions,
   ): Promise<WithResponse<Run>> {
     const { whenBusy = "throw", extraBody, ...requestOptions } = options ?? {};
-    checkOneOf("whenBusy", whenBusy, ["throw", "wait", "cancel"]);
+    oneOf(["throw", "wait", "cancel"])("whenBusy", whenBusy);
     segment("agentId", agentId);
     checkParams(params);
     // Taken once, before any wait: what is sent is what was given.
@@ -154,7 +163,7 @@ export class Runs {
    */
   stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
     const checked = checkRef(ref);
-    checkNames(requestOptions, requestOptionNames);
+    checkNames(requestOptions, Object.keys(requestOptionTable));
     const signal = requestOptions?.signal;
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
     return new LazyRunStream(checked, () => this.#source(checked, requestOptions), merged);
@@ -209,4 +218,40 @@ function clone<Body>(body: Body): Body {
 function pathOf(ref: RunRef): { id: string; runId: string } {
   const { agentId, id } = checkRef(ref);
   return { id: agentId, runId: id };
+}
+
+/** An agent may say that it is busy for about two seconds after its run has ended. */
+const windDown = 1_000;
+
+/** Until the run in the way is over: watched through Get A Run, so that nothing is posted while one is known to be active. */
+export async function untilFree(
+  transport: Transport,
+  runs: Runs,
+  poller: RunPoller,
+  agentId: string,
+  whenBusy: "wait" | "cancel",
+  options: RequestOptions,
+): Promise<void> {
+  const signal = checkSignal("signal", options.signal);
+  const { data: agent } = await transport.run(
+    "GET",
+    "/v1/agents/{id}",
+    () => ({ path: { id: agentId } }),
+    { agentId },
+    options,
+  );
+  const { clock } = transport.settings;
+  if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
+  const ref: RunRef = { agentId, id: agent.latestRunId };
+  const run = await poller.askPatiently(ref, signal);
+  // Over already: the agent is winding down, or someone else's run begins.
+  if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
+  if (whenBusy === "cancel") {
+    try {
+      await runs.cancel(ref, options);
+    } catch (error) {
+      if (!isApiError(error, "run_not_cancellable")) throw error;
+    }
+  }
+  await poller.untilTerminal(ref, { signal });
 }

@@ -1,5 +1,5 @@
 import type { ApiPromise } from "../api-promise.ts";
-import { segment } from "../http/path.ts";
+import { segment } from "../check.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";

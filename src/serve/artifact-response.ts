@@ -1,5 +1,5 @@
+import { isSafeTransport } from "../check.ts";
 import { ApiError, type ArtifactDownload, type Cursor } from "../index.ts";
-import { isSafeTransport } from "../options.ts";
 import { answer, empty, notFound } from "./answers.ts";
 import { refuseAtGate } from "./gate.ts";
 import {

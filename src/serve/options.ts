@@ -1,5 +1,5 @@
+import { checkCallback, checkNames } from "../check.ts";
 import { ArgumentError, type Cursor, type RunRef } from "../index.ts";
-import { checkCallback, checkNames } from "../options.ts";
 
 /** Names an agent, and the run of it that a request is about, where it is about one. */
 export interface AgentRef {

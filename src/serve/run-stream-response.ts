@@ -1,4 +1,4 @@
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../async.ts";
 import { ArgumentError, type Clock, type Cursor, type RunRef } from "../index.ts";
 import { empty, refusal } from "./answers.ts";
 import { refuseAtGate } from "./gate.ts";

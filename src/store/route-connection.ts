@@ -1,7 +1,7 @@
-import { type Clock, follow, orAbort } from "../clock.ts";
+import { type Clock, follow, race } from "../async.ts";
 import { ApiError } from "../errors.ts";
 import type { ServedFrame } from "../serve/frames.ts";
-import { FrameReader, IdleError, isEventStream } from "../sse/frames.ts";
+import { FrameReader, IdleError, isEventStream } from "../sse.ts";
 import { isHidden, onPage, waking } from "./page-events.ts";
 
 /** What one message of a route says. */
@@ -52,7 +52,7 @@ export class RouteConnection {
     const { signal } = this.#controller;
     const timer = clock.setTimeout(() => this.#giveUp(`no answer for ${idleTimeout} ms`), idleTimeout);
     // Raced: not every custom fetch listens to its signal.
-    const response = await orAbort(send(signal), signal).finally(() => clock.clearTimeout(timer));
+    const response = await race(send(signal), { signal }).finally(() => clock.clearTimeout(timer));
     this.#openedAt = this.#heardAt = clock.now();
     if (response.status === 204) return yield { id: undefined, frame: { type: "end", id: "" } };
     if (response.status !== 200 || !isEventStream(response) || !response.body) {

@@ -1,9 +1,9 @@
-import { type Clock, follow, sleep, systemClock } from "../clock.ts";
+import { type Clock, follow, sleep, systemClock } from "../async.ts";
+import { checkCallback, checkCount, checkHeaders, checkNames, checkTimeout, oneOf } from "../check.ts";
 import { ApiError, ArgumentError, describe, StreamError } from "../errors.ts";
-import { checkCallback, checkCount, checkHeaders, checkNames, checkOneOf, checkTimeout } from "../options.ts";
+import type { WebFetch } from "../options.ts";
 import type { ServedFrame } from "../serve/frames.ts";
-import { FrameTooLargeError } from "../sse/frames.ts";
-import type { WebFetch } from "../web.ts";
+import { FrameTooLargeError } from "../sse.ts";
 import { isHidden, isOffline, onPage, waking } from "./page-events.ts";
 import { RouteConnection } from "./route-connection.ts";
 import type { RunSource } from "./run-source.ts";
@@ -90,8 +90,8 @@ class Route {
     checkCallback("fetch", options.fetch);
     checkCallback("random", options.random);
     if (typeof options.headers !== "function") checkHeaders("headers", options.headers);
-    checkOneOf("credentials", options.credentials ?? "same-origin", ["omit", "same-origin", "include"]);
-    checkOneOf("position", options.position ?? "header", ["header", "query"]);
+    oneOf(["omit", "same-origin", "include"])("credentials", options.credentials ?? "same-origin");
+    oneOf(["header", "query"])("position", options.position ?? "header");
     this.#url = url;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;

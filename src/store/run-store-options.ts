@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../async.ts";
+import { checkCallback, checkNames, checkTimeout } from "../check.ts";
 import { ArgumentError, unexpected } from "../errors.ts";
-import { checkCallback, checkNames, checkTimeout } from "../options.ts";
 import type { RunSource } from "./run-source.ts";
 import type { RunStorage } from "./run-storage.ts";
 import { frameSchedule, type Schedule } from "./schedule.ts";

@@ -1,4 +1,4 @@
-import { type Clock, orAbort } from "../clock.ts";
+import { type Clock, race } from "../async.ts";
 import { StreamError } from "../errors.ts";
 import type { ServedFrame } from "../serve/frames.ts";
 import { leaving, onPage } from "./page-events.ts";
@@ -177,7 +177,7 @@ class Store implements RunStore {
       frames = source(this.#draft.position, signal, report)[Symbol.asyncIterator]();
       while (true) {
         // Raced: not every source listens to its signal, and what it says later is not for us.
-        const next = await orAbort(frames.next(), signal);
+        const next = await race(frames.next(), { signal });
         if (signal.aborted) return;
         if (next.done) break;
         this.#take(next.value);

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../async.ts";
 import { isHidden } from "./page-events.ts";
 
 /** Calls back once, soon; returns what calls it off. */

@@ -270,5 +270,5 @@ it.each<[string, unknown, unknown]>([
 
 it("options of the answer are none of the chunks'", () => {
   const options = { keepAlive: 1 } as object;
-  expect(() => toUIMessageStream(source([]), options)).toThrow("is no option here");
+  expect(() => toUIMessageStream(source([]), options)).toThrow("unknown option");
 });

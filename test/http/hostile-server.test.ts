@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, Cursor, CursorError } from "cursor-cloud-agents";
 import { expect, it } from "vitest";
-import { StreamCursor } from "../../src/run-stream/cursor.ts";
+import { StreamCursor } from "../../src/runs/position.ts";
 import { type Answer, agentId, failure, fake, listen, ref, reply, stream } from "../support/api-server.ts";
 import { artifacts, file, part } from "../support/artifact-storage.ts";
 

@@ -29,7 +29,7 @@ describe("a page that shows a run", () => {
       'export { createRunStore, routeSource, webStorage } from "cursor-cloud-agents/store";',
     );
     const foreign = inputs.filter(
-      (path) => !/src\/(store|sse)\/|src\/(clock|errors|options)\.ts|http\/body\.ts/.test(path),
+      (path) => !/src\/store\/|src\/(sse|async|check|errors|options|text)\.ts|http\/response\.ts/.test(path),
     );
     expect(foreign.filter((path) => !/eventsource-parser|<stdin>/.test(path))).toEqual([]);
     expect(imports).toEqual([]);

@@ -4,11 +4,11 @@
  */
 await Promise.all([
   import("p-retry"),
-  import("../../src/fleet/controller-loop.ts"),
-  import("../../src/fleet/watches.ts"),
+  import("../../src/workers/controller-loop.ts"),
+  import("../../src/workers/watches.ts"),
   import("../../src/resources/artifact-download.ts"),
-  import("../../src/resources/until-free.ts"),
-  import("../../src/run-stream/run-poller.ts"),
-  import("../../src/run-stream/run-stream.ts"),
-  import("../../src/run-stream/wait.ts"),
+  import("../../src/resources/runs.ts"),
+  import("../../src/runs/poller.ts"),
+  import("../../src/runs/stream.ts"),
+  import("../../src/runs/wait.ts"),
 ]);
