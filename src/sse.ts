@@ -22,8 +22,10 @@ export interface FrameReaderOptions {
   maxBytes: number;
   /** Told of each chunk of bytes, comments included. */
   onChunk?: () => void;
-  /** Told of a `retry:` line. */
+  /** Receives the milliseconds of a `retry:` line. */
   onRetry?: (ms: number) => void;
+  /** Ends the connection that the body belongs to. */
+  close?: () => void;
 }
 
 /**
@@ -85,6 +87,7 @@ export class FrameReader {
   cancel(): void {
     this.#options.signal.removeEventListener("abort", this.#onAbort);
     discard(this.#reader);
+    this.#options.close?.();
   }
 
   /** A lone CR at the end was held back as half of a CRLF; an unfinished frame is dropped, as the standard says. */
@@ -138,6 +141,23 @@ function countLineEnds(text: string): number {
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
   for (let at = text.indexOf("\r"); at >= 0; at = text.indexOf("\r", at + 1)) count++;
   return count;
+}
+
+/** An answer that should have been an event stream is something else. */
+export class NotEventStreamError extends Error {
+  override readonly name = "NotEventStreamError";
+}
+
+/**
+ * Begins to read the body of an answer that must be an event stream; `FrameReader.cancel()` ends its connection, too.
+ * @throws NotEventStreamError for any other answer, whose body and connection have been ended
+ */
+export function openEventStream(response: Response, options: FrameReaderOptions): FrameReader {
+  if (isEventStream(response) && response.body) return new FrameReader(response.body, options);
+  discard(response.body);
+  options.close?.();
+  const type = response.headers.get("content-type") ?? "no content type";
+  throw new NotEventStreamError(`the answer is not an event stream (${type.slice(0, 100)})`);
 }
 
 /** Whether an answer is an event stream: the essence of its media type, in any case, with any parameters. */

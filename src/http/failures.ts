@@ -2,7 +2,8 @@ import { ApiError, type ApiErrorInit, ConnectionError } from "../errors.ts";
 import { copyText, isObject, messageOf, parseJson } from "../text.ts";
 import type { Connection } from "./attempt.ts";
 import type { Redactor } from "./redact.ts";
-import { markTorn, retryAfter } from "./retry.ts";
+import { retryAfter } from "./response.ts";
+import { markTorn } from "./retry.ts";
 
 const errorBodyKept = 4096;
 /** A shorter secret may be a word, and codes are words that programs compare. */

@@ -83,3 +83,20 @@ export function readErrorText(
 export function discard(body: { cancel(reason?: unknown): Promise<void> } | null | undefined): void {
   body?.cancel().catch(() => {});
 }
+
+const httpDate = /^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/;
+
+/**
+ * The milliseconds that `Retry-After` asks for: seconds, or an HTTP date. A date is read against the answer's own `Date`
+ * header, since the clocks of server and client differ. Undefined where the header is absent or can't be read.
+ */
+export function retryAfter(headers: Headers, now: number): number | undefined {
+  const value = headers.get("retry-after")?.trim();
+  if (!value) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  // Date.parse takes nearly anything ("-5", "in 5 minutes") for a date of some year.
+  const at = httpDate.test(value) ? Date.parse(value) : Number.NaN;
+  if (Number.isNaN(at)) return undefined;
+  const date = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, at - (Number.isNaN(date) ? now : date));
+}

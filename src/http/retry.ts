@@ -125,20 +125,3 @@ async function repeat<T>(failure: unknown, options: RetryOptions, attempt: () =>
     throw error;
   }
 }
-
-const httpDate = /^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/;
-
-/**
- * Milliseconds asked for by `Retry-After`: seconds, or an HTTP date, which is read against the answer's own `Date`
- * since clocks differ. Undefined when absent or unreadable.
- */
-export function retryAfter(headers: Headers, now: number): number | undefined {
-  const value = headers.get("retry-after")?.trim();
-  if (!value) return undefined;
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  // Date.parse takes nearly anything ("-5", "in 5 minutes") for a date of some year.
-  const at = httpDate.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(at)) return undefined;
-  const date = Date.parse(headers.get("date") ?? "");
-  return Math.max(0, at - (Number.isNaN(date) ? now : date));
-}

@@ -3,8 +3,7 @@ import { isSafeTransport } from "../check.ts";
 import { ApiError, type ClientErrorCode, ConnectionError, CursorError, TimeoutError } from "../errors.ts";
 import { isNetworkFailure } from "../http/failures.ts";
 import { Redactor } from "../http/redact.ts";
-import { discard, readErrorText } from "../http/response.ts";
-import { retryAfter } from "../http/retry.ts";
+import { discard, readErrorText, retryAfter } from "../http/response.ts";
 import type { Transport } from "../http/transport.ts";
 import { messageOf } from "../text.ts";
 
