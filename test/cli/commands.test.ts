@@ -6,7 +6,7 @@ import { checkedEmulator } from "../support/checked-emulator.ts";
 import { cli, turns } from "./helpers.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** An agent whose run is over. */
+/** An agent whose run has ended. */
 async function stage(options: EmulatorOptions = {}) {
   const clock = new ManualClock();
   const emulator = checkedEmulator({ clock, ...options });
@@ -58,7 +58,7 @@ describe("ls", () => {
     expect((await cli(["ls"], world)).stdout.trim().split("\n")).toHaveLength(11);
   });
 
-  it("asks for at most four runs at once, and for no more after a refusal", async () => {
+  it("fetches at most four runs at once, and none after a 429", async () => {
     const world = await stage();
     for (let count = 0; count < 15; count++) world.emulator.addAgent({ prompt: { text: "first" } });
     let open = 0;
@@ -79,7 +79,7 @@ describe("ls", () => {
     expect(stderr).toContain("the status of 16 is not known (too many requests");
   });
 
-  it("asks once with --no-status, and says when there is nothing", async () => {
+  it("sends one request with --no-status, and says when there are no agents", async () => {
     const world = await stage();
     await cli(["ls", "--no-status"], world);
     expect(world.emulator.requests).toHaveLength(1);
@@ -148,13 +148,13 @@ describe("cancel", () => {
     expect(world.emulator.runs(agent.id)[0]?.status).toBe("CANCELLED");
   });
 
-  it("doesn't mind a run that is over", async () => {
+  it("succeeds for a run that is already over", async () => {
     const world = await stage();
     const { code, stdout } = await cli(["cancel", world.id, world.runId], world);
-    expect([code, stdout]).toEqual([0, `${world.runId} is over already: FINISHED\n`]);
+    expect([code, stdout]).toEqual([0, `${world.runId} is already over: FINISHED\n`]);
   });
 
-  it("says what an agent lacks", async () => {
+  it("reports that an agent has no run yet", async () => {
     const world = await stage();
     world.emulator.setAgent(world.id, { latestRunId: undefined });
     const { code, stderr } = await cli(["cancel", world.id], world);
@@ -171,7 +171,7 @@ describe("artifacts", () => {
     expect((await cli(["artifacts", "ls", other.id], world)).stderr).toContain("no artifacts");
   });
 
-  it("are saved with a line for each file; unsafe names are refused and told with 1", async () => {
+  it("are saved with a line for each file; unsafe names are rejected, with exit code 1", async () => {
     const world = await stage();
     const folder = join(await temporaryFolder(), "out");
     const first = await cli(["artifacts", "pull", world.id, folder], world);
@@ -181,8 +181,11 @@ describe("artifacts", () => {
 
     world.emulator.addArtifact(world.id, "artifacts/../../evil", "x");
     const second = await cli(["artifacts", "pull", world.id, folder], world);
-    expect(second).toMatchObject({ code: 1, stdout: `0 files saved in ${folder}, 1 unchanged, 1 refused\n` });
-    expect(second.stderr).toContain("refused artifacts/../../evil: ");
+    expect(second).toMatchObject({
+      code: 1,
+      stdout: `0 files saved in ${folder}, 1 unchanged, 1 rejected\n`,
+    });
+    expect(second.stderr).toContain("rejected artifacts/../../evil: ");
     const json = await cli(["artifacts", "pull", world.id, folder, "--json"], world);
     expect(json.lines()).toEqual([
       expect.objectContaining({ type: "file", state: "skipped", path: "artifacts/notes/a.md", sizeBytes: 3 }),
@@ -191,7 +194,7 @@ describe("artifacts", () => {
     ]);
   });
 
-  it("draw a bar on a terminal that can, and none on one that can't", async () => {
+  it("show a progress bar only on a terminal that can redraw a line", async () => {
     const world = await stage();
     const folder = await temporaryFolder();
     world.emulator.addArtifact(world.id, "artifacts/big.bin", new Uint8Array(300_000));
@@ -211,7 +214,7 @@ describe("artifacts", () => {
     }
   });
 
-  it("tell of what failed", async () => {
+  it("are reported when they fail", async () => {
     const world = await stage();
     world.emulator.faults.status("downloadArtifact", 404, { code: "artifact_not_found" });
     const { code, stderr, stdout } = await cli(
@@ -243,7 +246,7 @@ describe("the rest", () => {
     expect(repositories.stdout).toBe(
       "https://github.com/your-org/your-repo\nhttps://github.com/your-org/your-other-repo\n",
     );
-    // It may be silent for a minute: that is no hang.
+    // The note says that a silence of a minute is normal.
     expect(repositories.stderr).toContain("that may take a minute");
     expect((await cli(["me"], world)).stdout).toBe(
       "Production API Key  Alex Rivera <developer@example.com>, since 2026-04-13\n",
@@ -252,7 +255,7 @@ describe("the rest", () => {
     expect((await cli(["me"], { ...world, env })).stdout).toContain("a service account");
   });
 
-  it("watch follows the latest run unless one is named", async () => {
+  it("watch follows the latest run unless one is given", async () => {
     const world = await stage();
     expect(await cli(["watch", world.id], world)).toMatchObject({ code: 0, stdout: "All done.\n" });
     expect(await cli(["watch", world.id, world.runId], world)).toMatchObject({
@@ -263,7 +266,7 @@ describe("the rest", () => {
     const wrong = await cli(["watch", world.id, world.runId, "--from", "nonsense"], world);
     expect(wrong).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("leave it out to see the run from its start"),
+      stderr: expect.stringContaining("leave it out to follow the run from its start"),
     });
   });
 

@@ -33,7 +33,7 @@ const bodyOf = ({ emulator }: ReturnType<typeof stage>) =>
   emulator.requests.find(({ operationId }) => operationId === "createAgent")?.json as any;
 
 describe("run", () => {
-  it("puts the reply on stdout, and tools, outcome, branches and pull requests on stderr", async () => {
+  it("prints the reply on stdout, and tools, outcome, branches and pull requests on stderr", async () => {
     const world = stage((run) =>
       run
         .thinking("Hm.")
@@ -63,7 +63,7 @@ describe("run", () => {
     ["ERROR", (run) => run.text("Hi").fail(), 1],
     ["CANCELLED", (run) => run.text("Hi").cancelled(), 2],
     ["EXPIRED", (run) => run.text("Hi").expire(), 2],
-  ])("ends by the run's status: %s", async (status, script, expected) => {
+  ])("sets the exit code by the run's status: %s", async (status, script, expected) => {
     const { code, stderr } = await cli(["run", "x"], stage(script));
     expect(code).toBe(expected);
     expect(stderr).toContain(`${status} in`);
@@ -78,7 +78,7 @@ describe("run", () => {
     [{ branches: [{ repoUrl: "github.com/a/b", branch: null }] }, "  github.com/a/b: nothing pushed\n"],
     [null, ""],
     ["main", ""],
-  ])("ends by the run's status also where the outcome is malformed: %j", async (git, branches) => {
+  ])("sets the exit code by the run's status even if the outcome is malformed: %j", async (git, branches) => {
     const outcome = frame("result", { runId, status: "FINISHED", text: 7, durationMs: "1", git }, "900-0");
     const server = new StreamServer([END(status(), assistant("1-0", "Hi"), outcome, done)]);
     const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
@@ -86,7 +86,7 @@ describe("run", () => {
     expect([code, stdout, stderr]).toEqual([0, "Hi\n", `FINISHED\n${branches}`]);
   });
 
-  it("takes an outcome that this version doesn't know for no success", async () => {
+  it("treats an unknown status as a failure", async () => {
     const outcome = frame("result", { runId, status: "PAUSED" }, "900-0");
     const server = new StreamServer([END(status(), assistant("1-0", "Hi"), outcome, done)]);
     const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
@@ -94,7 +94,7 @@ describe("run", () => {
     expect([code, stdout, stderr]).toEqual([1, "Hi\n", "PAUSED\n"]);
   });
 
-  it("keeps what the stream says of itself out of the reply, and takes the run's own word for its end", async () => {
+  it("keeps stream errors out of the reply, and takes the outcome from the run", async () => {
     const closed = failure("upstream_closed", "WritableIterable is closed");
     const server = new StreamServer([END(status(), assistant("1-0", "Hel"), closed), END(result(), done)]);
     const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
@@ -102,11 +102,11 @@ describe("run", () => {
     expect([code, stdout]).toEqual([0, "Hel\n"]);
   });
 
-  it("delivers each word once through broken connections, and tells of them beside the reply", async () => {
+  it("prints each word once through broken connections, and reports those on stderr", async () => {
     const world = stage((run) => run.text("one ").cut().text("two ").cut().text("three").finish());
     const { code, stdout, stderr } = await cli(["run", "x"], world);
     expect([code, stdout]).toEqual([0, "one two three\n"]);
-    expect(stderr.match(/~ connection lost; going on after event/g)).toHaveLength(2);
+    expect(stderr.match(/~ connection lost; continuing after event/g)).toHaveLength(2);
   });
 
   it("prints the final reply when the stream is gone", async () => {
@@ -118,7 +118,7 @@ describe("run", () => {
     expect([code, stdout]).toEqual([0, "All of it.\n"]);
   });
 
-  it("tells of thinking and statuses with --verbose, and of nothing but errors with --quiet", async () => {
+  it("prints thinking and statuses with --verbose, and only the reply and errors with --quiet", async () => {
     const script: ScriptBuilder = (run) => run.thinking("Hm, well.").text("Hi").finish();
     const loud = await cli(["run", "x", "--verbose"], stage(script));
     expect(loud.stderr).toContain("thinking: Hm, well.");
@@ -140,20 +140,20 @@ describe("run", () => {
     const { code, stderr, stdout } = await cli(["run", "x", "--timeout", "30m"], world);
     const [agent] = world.emulator.agents;
     expect([code, stdout]).toEqual([3, "Hi\n"]);
-    expect(stderr).toContain("error: --timeout: the run was not over within 30 min");
+    expect(stderr).toContain("error: --timeout: the run did not end within 30 min");
     expect(stderr).toMatch(
       new RegExp(`follow it again: cursor-agents watch ${agent?.id} ${agent?.latestRunId} --from \\S+\n`),
     );
     expect(world.emulator.runs(agent?.id as string)[0]?.status).toBe("RUNNING");
   });
 
-  it("leaves nothing behind that would hold the process when it is over in time", async () => {
+  it("leaves no timer or connection behind when the run ends before --timeout", async () => {
     const world = stage((run) => run.text("Hi").finish());
     const { code } = await cli(["run", "x", "--timeout", "30m"], world);
     expect([code, world.clock.pending, world.emulator.connections]).toEqual([0, 0, 0]);
   });
 
-  it("counts the create into --timeout, and says where to look", async () => {
+  it("includes the create in --timeout, and says where to look", async () => {
     const clock = new ManualClock();
     const emulator = checkedEmulator({ clock, createDelayMs: 90_000 });
     const { code, stderr } = await cli(["run", "x", "--timeout", "60s"], { clock, emulator });
@@ -161,7 +161,7 @@ describe("run", () => {
     expect(stderr).toContain(`look: cursor-agents show ${emulator.agents[0]?.id}`);
   });
 
-  it("sends everything that a create offers", async () => {
+  it("sends every parameter of a create", async () => {
     const folder = await temporaryFolder();
     const mcp = [{ name: "docs", type: "http", url: "https://example.com/mcp" }];
     const subagents = [{ name: "helper", description: "Helps", prompt: "Help." }];
@@ -224,7 +224,7 @@ describe("run", () => {
     });
   });
 
-  it("takes variables from this shell and from a file, never from its arguments, and sends no agent id with them", async () => {
+  it("takes variables from this shell and from a file, never from its arguments, and sends no agent id then", async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "env"), "# comment\nexport A = \"one two\"\nB='x'\n\nC=a=b\n");
     const world = stage();
@@ -253,20 +253,20 @@ describe("run", () => {
     expect(bodyOf(filed).prompt).toEqual({ text: "From\na file" });
   });
 
-  it("makes one agent of a repeated command with --agent-id and --adopt", async () => {
+  it("creates one agent for a repeated command with --agent-id and --adopt", async () => {
     const world = stage((run) => run.text("Hi").finish());
     const argv = ["run", "x", "--agent-id", "bc-00000000-0000-4000-8000-00000000000a"];
     expect((await cli(argv, world)).code).toBe(0);
     const conflict = await cli(argv, world);
     expect(conflict.code).toBe(1);
-    expect(conflict.stderr).toContain("--adopt goes on with the agent that exists");
+    expect(conflict.stderr).toContain("--adopt continues with the existing agent");
     const adopted = await cli([...argv, "--adopt"], world);
     expect(adopted).toMatchObject({ code: 0, stdout: "Hi\n" });
     expect(adopted.stderr).toContain("adopted bc-00000000-0000-4000-8000-00000000000a");
     expect(world.emulator.agents).toHaveLength(1);
   });
 
-  it("makes one agent when the create's answer is lost", async () => {
+  it("creates one agent when the response to the create is lost", async () => {
     const world = stage((run) => run.text("Hi").finish());
     world.emulator.faults.dropAnswer("createAgent");
     const { code, stdout, stderr } = await cli(["run", "x"], world);
@@ -303,7 +303,7 @@ describe("run", () => {
       [["run", "x", "--adopt"], /--adopt needs --agent-id/],
       [["run", "x", "--repo", "nonsense"], /--repo: expected your-org\/your-repo .* or a URL/],
       [["run", "x", "--repo", `https://me:${key}@github.com/a/b`], /leave the user name and password out/],
-      [["run", "x", "--mcp-file", join(folder, "text")], /is no JSON/],
+      [["run", "x", "--mcp-file", join(folder, "text")], /not valid JSON/],
       [["run", "x", "--env-var", "NOT_SET"], /NOT_SET is not set in this shell/],
       [["run", "x", "--image", join(folder, "text")], /is no PNG, JPEG, GIF or WebP image/],
       [["run", "x", ...Array.from({ length: 6 }, () => ["--image", "a"]).flat()], /at most 5 images/],

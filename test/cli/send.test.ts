@@ -34,7 +34,7 @@ describe("send", () => {
     expect(world.emulator.runs(agentId).map(({ status }) => status)).toEqual([first, "FINISHED"]);
   });
 
-  it("refuses both at once", async () => {
+  it("rejects both flags at once", async () => {
     const { code } = await cli(["send", agentId, "x", "--wait-if-busy", "--cancel-if-busy"], stage());
     expect(code).toBe(64);
   });
