@@ -62,10 +62,6 @@ export class Terminal {
     this.#options = options;
   }
 
-  get isVerbose(): boolean {
-    return this.#options.verbose === true;
-  }
-
   /** Whether a question can be asked: both the question and the answer need a terminal. */
   get canAsk(): boolean {
     return this.#io.stdin.isTTY === true && this.#io.stderr.isTTY === true;
@@ -116,7 +112,8 @@ export class Terminal {
 
   /** Prints a note only with `--verbose`. */
   detail(...parts: Part[]): void {
-    if (this.isVerbose) this.note(...parts.map((part) => (typeof part === "string" ? faint(part) : part)));
+    if (this.#options.verbose)
+      this.note(...parts.map((part) => (typeof part === "string" ? faint(part) : part)));
   }
 
   /**
@@ -171,14 +168,14 @@ export class Terminal {
     return this.#io.stderr.isTTY ? (this.#io.stderr.columns ?? 80) : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether {@link progress} prints anything: redrawing a line needs a terminal that can move back. */
-  get hasLiveProgress(): boolean {
+  /** Redrawing a line needs a terminal that can move back to its start. */
+  get #canRedraw(): boolean {
     return this.#io.stderr.isTTY === true && this.#io.env["TERM"] !== "dumb" && !this.#options.quiet;
   }
 
   /** Draws a bar that replaces the one before, until any other line is printed. */
   progress(label: string, share: number, tail: string): void {
-    if (!this.hasLiveProgress) return;
+    if (!this.#canRedraw) return;
     const columns = this.noteColumns;
     const name = shorten(cleanLine(label), Math.max(8, Math.floor(columns / 2)));
     const end = `  ${cleanLine(tail)}`;

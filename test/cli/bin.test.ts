@@ -97,13 +97,13 @@ describe("the program", () => {
     // The file that the README downloads.
     const files = await start(["artifacts", "ls", lines[0].agent.id], env).ended;
     expect(files.stdout).toContain("artifacts/notes.md");
-    const [failed, refused, taken] = await Promise.all([
+    const [failed, rejected, taken] = await Promise.all([
       start(["run", "fail", "-q"], env).ended,
       start(["me"], { ...env, CURSOR_API_KEY: "another" }).ended,
       start(["emulator", "--port", new URL(url as string).port]).ended,
     ]);
     expect(failed).toMatchObject({ code: 1, stderr: "" });
-    expect(refused).toMatchObject({ code: 4, stdout: "" });
+    expect(rejected).toMatchObject({ code: 4, stdout: "" });
     expect(taken).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: port \d+ is taken/) });
     emulator.child.kill("SIGINT");
     expect(await emulator.ended).toMatchObject({ code: 0, signal: null });

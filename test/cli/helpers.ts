@@ -1,6 +1,10 @@
 import { EventEmitter } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CursorEmulator } from "cursor-cloud-agents/emulator";
 import { ManualClock } from "cursor-cloud-agents/emulator";
+import { onTestFinished } from "vitest";
 import type { SignalName } from "../../src/cli/command-failure.ts";
 import { main } from "../../src/cli/main.ts";
 
@@ -103,4 +107,11 @@ const unexpected: typeof globalThis.fetch = async (input) => {
 /** Lets pending work continue without a timer firing. */
 export async function turns(count = 30): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A folder that is removed when the test ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "cursor-agents-cli-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }

@@ -1,17 +1,6 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  cleanLine,
-  cleanText,
-  displayWidth,
-  padEnd,
-  padStart,
-  shorten,
-  TextCleaner,
-  toJsonLine,
-} from "../../src/cli/clean-text.ts";
-import { formatAge, formatBytes, formatDuration, formatShellWord } from "../../src/cli/format.ts";
+import { displayWidth } from "../../src/cli/clean-text.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { cli, type Setting, toLines } from "./helpers.ts";
 
@@ -76,22 +65,6 @@ describe("text of a run can't control the terminal", () => {
     expect(stdout).not.toMatch(orders);
     expect(toLines(stdout).find(({ type }) => type === "assistant").data.text).toBe(evil);
   });
-
-  it("in pieces, wherever they are cut", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.array(fc.nat(40)), (text, cuts) => {
-        const cleaner = new TextCleaner();
-        const at = [...cuts].sort((one, other) => one - other);
-        const pieces = at.map((cut, index) => text.slice(at[index - 1] ?? 0, cut));
-        const whole =
-          [...pieces, text.slice(at.at(-1) ?? 0)].map((piece) => cleaner.add(piece)).join("") + cleaner.end();
-        expect(whole).toBe(cleanText(text));
-        expect(whole).not.toMatch(orders);
-        expect(cleanLine(text)).not.toMatch(/[\n\t]/);
-        expect(JSON.parse(toJsonLine(text))).toBe(text);
-      }),
-    );
-  });
 });
 
 describe("colours", () => {
@@ -126,19 +99,6 @@ describe("on one screen", () => {
 });
 
 describe("widths", () => {
-  it("are counted in columns", () => {
-    expect(["abc", "日本", "e\u0301", "👩‍👩‍👧", "한", "", "…"].map(displayWidth)).toEqual([
-      3, 4, 1, 2, 2, 0, 1,
-    ]);
-    expect([padEnd("日本", 6), padStart("日本", 6)]).toEqual(["日本  ", "  日本"]);
-    expect([shorten("abcdef", 4), shorten("日本語", 4), shorten("abc", 3), shorten("abc", 0)]).toEqual([
-      "abc…",
-      "日…",
-      "abc",
-      "",
-    ]);
-  });
-
   it("keep a tool on one line of a terminal, and whole in a pipe", async () => {
     const command = `echo ${"x".repeat(200)}`;
     const script: ScriptBuilder = (it) => it.tool("run_terminal_cmd", { command }, {}).finish();
@@ -166,38 +126,5 @@ describe("widths", () => {
     const fetch = async () => Response.json({ items });
     const { stdout } = await cli(["models", "--no-color"], { fetch, isTerminal: true, columns: 40 });
     expect(stdout.split("\n").every((line) => line.length <= 40)).toBe(true);
-  });
-});
-
-describe("formats for people and shells", () => {
-  it.each([
-    [0, "0 ms"],
-    [950, "950 ms"],
-    [1_000, "1 s"],
-    [1_500, "1.5 s"],
-    [60_000, "1 min"],
-    [83_000, "1 min 23 s"],
-    [3 * 3_600_000 + 60_000, "3 h 1 min"],
-    [5 * 86_400_000, "5 days"],
-  ])("a duration of %s", (ms, text) => expect(formatDuration(ms)).toBe(text));
-
-  it("a size and an age", () => {
-    expect([
-      formatBytes(0),
-      formatBytes(1023),
-      formatBytes(1024),
-      formatBytes(5 * 1024 ** 2),
-      formatBytes(2 * 1024 ** 3),
-    ]).toEqual(["0 B", "1023 B", "1.0 KiB", "5.0 MiB", "2.0 GiB"]);
-    const now = Date.parse("2026-01-10T00:00:00Z");
-    expect(formatAge("2026-01-09T23:59:30Z", now)).toBe("just now");
-    expect(formatAge("2026-01-01T00:00:00Z", now)).toBe("9 days ago");
-    expect(formatAge("whenever", now)).toBe("whenever");
-  });
-
-  it("quotes a word that a shell would not read literally", () => {
-    expect(formatShellWord("1713033006000-0")).toBe("1713033006000-0");
-    expect(formatShellWord("a b; rm $(x) 'y'")).toBe(`'a b; rm $(x) '\\''y'\\'''`);
-    expect(formatShellWord("")).toBe("''");
   });
 });

@@ -1,9 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
-import { until } from "../support/api-server.ts";
-import { checkedEmulator } from "../support/checked-emulator.ts";
+import { until } from "../../support/api-server.ts";
+import { checkedEmulator } from "../../support/checked-emulator.ts";
 import {
   agentId,
   assistant,
@@ -15,11 +13,8 @@ import {
   runId,
   StreamServer,
   status,
-} from "../support/stream-server.ts";
-import { begin, cli, key, turns } from "./helpers.ts";
-import { temporaryFolder } from "./temporary-folder.ts";
-
-const repo = "https://github.com/your-org/your-repo";
+} from "../../support/stream-server.ts";
+import { begin, cli, turns } from "../helpers.ts";
 
 function stage(script?: ScriptBuilder) {
   const clock = new ManualClock();
@@ -27,10 +22,6 @@ function stage(script?: ScriptBuilder) {
   if (script) emulator.script(() => true, script);
   return { clock, emulator };
 }
-
-const bodyOf = ({ emulator }: ReturnType<typeof stage>) =>
-  // biome-ignore lint/suspicious/noExplicitAny: a body of any shape
-  emulator.requests.find(({ operationId }) => operationId === "createAgent")?.json as any;
 
 describe("run", () => {
   it("prints the reply on stdout, and tools, outcome, branches and pull requests on stderr", async () => {
@@ -44,7 +35,7 @@ describe("run", () => {
         .text(" it.")
         .finish({ branch: "cursor/x", prUrl: "https://github.com/your-org/your-repo/pull/7" }),
     );
-    const { code, stdout, stderr } = await cli(["run", "Fix it", "--repo", repo], world);
+    const { code, stdout, stderr } = await cli(["run", "Fix it", "--repo", "your-org/your-repo"], world);
     expect(code).toBe(0);
     expect(stdout).toBe("I'll look.\nDone it.\n");
     expect(stderr).toMatch(
@@ -161,98 +152,6 @@ describe("run", () => {
     expect(stderr).toContain(`look: cursor-agents show ${emulator.agents[0]?.id}`);
   });
 
-  it("sends every parameter of a create", async () => {
-    const folder = await temporaryFolder();
-    const mcp = [{ name: "docs", type: "http", url: "https://example.com/mcp" }];
-    const subagents = [{ name: "helper", description: "Helps", prompt: "Help." }];
-    await writeFile(join(folder, "mcp.json"), JSON.stringify(mcp));
-    await writeFile(join(folder, "subagents.json"), JSON.stringify(subagents));
-    await writeFile(join(folder, "image"), "GIF89a…");
-    const world = stage();
-    const { code } = await cli(
-      [
-        ...["run", "Fix it", "--repo", "your-org/your-repo", "--ref", "main", "--name", "Fixer"],
-        ...["--model", "composer-2", "--model-param", "fast=true", "--mode", "plan", "--env-type", "cloud"],
-        ...["--auto-create-pr", "--skip-reviewer-request", "--work-on-current-branch"],
-        ...["--mcp-file", join(folder, "mcp.json"), "--subagents-file", join(folder, "subagents.json")],
-        ...["--image", join(folder, "image")],
-      ],
-      world,
-    );
-    expect(code).toBe(0);
-    expect(bodyOf(world)).toEqual({
-      prompt: {
-        text: "Fix it",
-        images: [{ data: Buffer.from("GIF89a…").toString("base64"), mimeType: "image/gif" }],
-      },
-      repos: [{ url: repo, startingRef: "main" }],
-      name: "Fixer",
-      model: { id: "composer-2", params: [{ id: "fast", value: "true" }] },
-      mode: "plan",
-      env: { type: "cloud" },
-      autoCreatePR: true,
-      skipReviewerRequest: true,
-      workOnCurrentBranch: true,
-      mcpServers: mcp,
-      customSubagents: subagents,
-      agentId: expect.stringMatching(/^bc-[0-9a-f-]{36}$/),
-    });
-  });
-
-  it("works on a pull request, in a pool", async () => {
-    const world = stage();
-    const prUrl = `${repo}/pull/7`;
-    await cli(
-      [
-        "run",
-        "x",
-        "--repo",
-        repo,
-        "--pr-url",
-        prUrl,
-        "--env-type",
-        "pool",
-        "--env-name",
-        "gpu",
-        "--no-follow",
-      ],
-      world,
-    );
-    expect(bodyOf(world)).toMatchObject({
-      repos: [{ url: repo, prUrl }],
-      env: { type: "pool", name: "gpu" },
-    });
-  });
-
-  it("takes variables from this shell and from a file, never from its arguments, and sends no agent id then", async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, "env"), "# comment\nexport A = \"one two\"\nB='x'\n\nC=a=b\n");
-    const world = stage();
-    const env = { TOKEN: "hush-hush" };
-    await cli(["run", "x", "--env-var", "TOKEN", "--env-file", join(folder, "env")], { ...world, env });
-    expect(bodyOf(world).envVars).toEqual({ A: "one two", B: "x", C: "a=b", TOKEN: "hush-hush" });
-    expect(bodyOf(world)).not.toHaveProperty("agentId");
-
-    const refused = await cli(["run", "x", "--env-var", "TOKEN=hush-hush"], world);
-    expect(refused.code).toBe(64);
-    expect(refused.stderr).toContain("--env-var takes a name only");
-    expect(refused.stderr).not.toContain("hush-hush");
-    await writeFile(join(folder, "env"), "A=1\nhush hush\n");
-    const broken = await cli(["run", "x", "--env-file", join(folder, "env")], world);
-    expect(broken.stderr).toMatch(/error: .*env: line 2 is not NAME=value\n$/);
-  });
-
-  it("reads the prompt from stdin and from a file", async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, "task.md"), "From\na file\n");
-    const piped = stage();
-    await cli(["run", "-"], { ...piped, stdin: "From\nstdin\n\n" });
-    expect(bodyOf(piped).prompt).toEqual({ text: "From\nstdin" });
-    const filed = stage();
-    await cli(["run", "--file", join(folder, "task.md")], filed);
-    expect(bodyOf(filed).prompt).toEqual({ text: "From\na file" });
-  });
-
   it("creates one agent for a repeated command with --agent-id and --adopt", async () => {
     const world = stage((run) => run.text("Hi").finish());
     const argv = ["run", "x", "--agent-id", "bc-00000000-0000-4000-8000-00000000000a"];
@@ -285,42 +184,85 @@ describe("run", () => {
     started.stdout.emit("drain");
     expect((await started.ended()).stdout).toBe("one two three\n");
   });
+});
 
-  it("sends nothing when the command line is wrong", async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, "text"), "not { json");
+describe("send", () => {
+  const agentId = "bc-00000000-0000-4000-8000-00000000000a";
+
+  it("sends a follow-up and follows it", async () => {
+    const world = stage((run) => run.text(`Did: ${run.prompt}`).finish());
+    world.emulator.addAgent({ prompt: { text: "first" }, agentId });
+    await world.clock.advance(10_000);
+    const { code, stdout } = await cli(["send", `https://cursor.com/agents/${agentId}`, "second"], world);
+    expect([code, stdout]).toEqual([0, "Did: second\n"]);
+  });
+
+  it.each([
+    ["waits for the active run", "--wait-if-busy", "FINISHED"],
+    ["cancels the active run", "--cancel-if-busy", "CANCELLED"],
+  ])("%s with %s", async (_, flag, first) => {
     const world = stage();
-    const wrong: [string[], RegExp][] = [
-      [["run"], /there is no prompt/],
-      [["run", "  "], /the prompt is empty/],
-      [["run", "-"], /the prompt is empty/],
-      [["run", "x", "--file", "y"], /there are two prompts/],
-      [["run", "--file", join(folder, "none")], /there is no file .*none/],
-      [["run", "x", "--ref", "main"], /--ref needs exactly one --repo/],
-      [["run", "x", "--repo", repo, "--ref", "main", "--pr-url", "p"], /exclude each other/],
-      [["run", "x", "--model-param", "fast=true"], /--model-param needs --model/],
-      [["run", "x", "--model", "m", "--model-param", "fast"], /expected id=value/],
-      [["run", "x", "--adopt"], /--adopt needs --agent-id/],
-      [["run", "x", "--repo", "nonsense"], /--repo: expected your-org\/your-repo .* or a URL/],
-      [["run", "x", "--repo", `https://me:${key}@github.com/a/b`], /leave the user name and password out/],
-      [["run", "x", "--mcp-file", join(folder, "text")], /not valid JSON/],
-      [["run", "x", "--env-var", "NOT_SET"], /NOT_SET is not set in this shell/],
-      [["run", "x", "--image", join(folder, "text")], /is no PNG, JPEG, GIF or WebP image/],
-      [["run", "x", ...Array.from({ length: 6 }, () => ["--image", "a"]).flat()], /at most 5 images/],
-      [["run", "x", "--mode", "fast"], /Allowed choices are agent, plan/],
-      [["run", "x", "--timeout", "soon"], /such as 90s, 30m or 1h30m/],
-      [
-        ["run", "x", "--env-name", "e", "--repo", repo],
-        /repos: can't be combined with a named cloud environment/,
-      ],
-      [["run", "-", "--api-key-file", "-"], /stdin can't hold both/],
-    ];
-    for (const [argv, message] of wrong) {
-      const { code, stderr, stdout } = await cli(argv, world);
-      expect([argv, code, stdout]).toEqual([argv, 64, ""]);
-      expect(stderr).toMatch(message);
-      expect(stderr).not.toContain(key);
-    }
-    expect(world.emulator.requests).toEqual([]);
+    world.emulator.script("first", (run) => run.wait(60_000).text("one").finish());
+    world.emulator.script("second", (run) => run.text("two").finish());
+    world.emulator.addAgent({ prompt: { text: "first" }, agentId });
+    const { code, stdout } = await cli(["send", agentId, "second", flag], world);
+    expect([code, stdout]).toEqual([0, "two\n"]);
+    expect(world.emulator.runs(agentId).map(({ status }) => status)).toEqual([first, "FINISHED"]);
+  });
+
+  it("rejects both flags at once", async () => {
+    const { code } = await cli(["send", agentId, "x", "--wait-if-busy", "--cancel-if-busy"], stage());
+    expect(code).toBe(64);
+  });
+});
+
+/** An agent whose run has ended. */
+async function finishedAgent() {
+  const world = stage();
+  world.emulator.script("first", (run) => run.text("All done.").finish());
+  world.emulator.script("active", (run) => run.hold("never"));
+  const { agent } = world.emulator.addAgent({ prompt: { text: "first" } });
+  await turns();
+  return { ...world, id: agent.id, runId: agent.latestRunId as string };
+}
+
+describe("cancel", () => {
+  it("cancels the latest run, or the one that is named", async () => {
+    const world = await finishedAgent();
+    const { agent } = world.emulator.addAgent({ prompt: { text: "active" } });
+    await turns();
+    const { code, stdout } = await cli(["cancel", agent.id], world);
+    expect([code, stdout]).toEqual([0, `cancelled ${agent.latestRunId}\n`]);
+    expect(world.emulator.runs(agent.id)[0]?.status).toBe("CANCELLED");
+  });
+
+  it("succeeds for a run that is already over", async () => {
+    const world = await finishedAgent();
+    const { code, stdout } = await cli(["cancel", world.id, world.runId], world);
+    expect([code, stdout]).toEqual([0, `${world.runId} is already over: FINISHED\n`]);
+  });
+
+  it("reports that an agent has no run yet", async () => {
+    const world = await finishedAgent();
+    world.emulator.setAgent(world.id, { latestRunId: undefined });
+    const { code, stderr } = await cli(["cancel", world.id], world);
+    expect([code, stderr]).toEqual([1, `error: agent ${world.id} has no run yet\n`]);
+  });
+});
+
+describe("watch", () => {
+  it("follows the latest run unless one is given", async () => {
+    const world = await finishedAgent();
+    expect(await cli(["watch", world.id], world)).toMatchObject({ code: 0, stdout: "All done.\n" });
+    expect(await cli(["watch", world.id, world.runId], world)).toMatchObject({
+      code: 0,
+      stdout: "All done.\n",
+    });
+    expect(await cli(["watch", world.id, "--from", "1-0"], world)).toMatchObject({ code: 64 });
+    const wrong = await cli(["watch", world.id, world.runId, "--from", "nonsense"], world);
+    expect(wrong).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("leave it out to follow the run from its start"),
+    });
   });
 });
