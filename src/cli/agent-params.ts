@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 import type { CreateAgentParams, CustomSubagent, McpServer, Prompt, PromptImage } from "../index.ts";
 import { imageFromFile } from "../node/index.ts";
+import { collect } from "./add-command.ts";
+import { UsageError } from "./command-failure.ts";
 import type { Context } from "./context.ts";
-import { UsageError } from "./failures.ts";
-import { readJsonFile, readPrompt, readTextFile } from "./read-input.ts";
-import { collect } from "./values.ts";
+import { readJson, readText } from "./read-text.ts";
 
-/** What can be said of a prompt. */
+/** The options for a prompt. */
 export interface PromptFlags {
   file?: string;
   image?: string[];
@@ -14,7 +14,7 @@ export interface PromptFlags {
   mcpFile?: string;
 }
 
-/** What can be said of a new agent. */
+/** The options for a new agent. */
 export interface AgentFlags extends PromptFlags {
   repo?: string[];
   ref?: string;
@@ -37,7 +37,9 @@ export function addPromptOptions(command: Command): Command {
   return command
     .option("--file <path>", "read the prompt from a file")
     .option("--image <path>", "image for the prompt: PNG, JPEG, GIF or WebP (up to 5 times)", collect)
-    .addOption(new Option("--mode <mode>", "plan first, or change code at once").choices(["agent", "plan"]))
+    .addOption(
+      new Option("--mode <mode>", "plan first, or change code right away").choices(["agent", "plan"]),
+    )
     .option("--mcp-file <path>", "JSON file with a list of MCP servers");
 }
 
@@ -53,17 +55,17 @@ export function addAgentOptions(command: Command): Command {
     .option("--model <id>", "model (see `cursor-agents models`)")
     .option("--model-param <id=value>", "parameter of the model (more than once for several)", collect)
     .option("--name <name>", "the agent's name, up to 100 characters")
-    .addOption(new Option("--env-type <type>", "where it runs").choices(["cloud", "pool", "machine"]))
+    .addOption(new Option("--env-type <type>", "where the agent runs").choices(["cloud", "pool", "machine"]))
     .option("--env-name <name>", "named cloud environment, pool or machine")
     .option(
       "--env-var <name>",
-      "pass a variable of this shell on to the agent's (more than once for several)",
+      "pass a variable of this shell on to the agent's shell (more than once for several)",
       collect,
     )
     .option("--env-file <path>", "file of NAME=value lines for the agent's shell")
     .option("--subagents-file <path>", "JSON file with a list of custom subagents")
     .option("--work-on-current-branch", "push to the starting branch itself, not to a new one")
-    .option("--auto-create-pr", "open a pull request when the run is over")
+    .option("--auto-create-pr", "open a pull request when the run ends")
     .option("--skip-reviewer-request", "don't ask you to review that pull request")
     .option(
       "--agent-id <id>",
@@ -71,21 +73,15 @@ export function addAgentOptions(command: Command): Command {
     );
 }
 
-/** The prompt with its images. */
-export async function toPrompt(
+/** The prompt of the command line: from the argument, from stdin (`-`) or from `--file`, with its images. */
+export async function readPrompt(
   context: Context,
-  prompt: string | undefined,
+  argument: string | undefined,
   { file, image = [] }: PromptFlags,
 ): Promise<Prompt> {
-  const { stdin } = context.io;
-  const keyFromStdin = context.globals.apiKeyFile === "-";
   if (image.length > 5) throw new UsageError("--image: a prompt takes at most 5 images");
-  const text = await readPrompt(
-    { prompt, file, keyFromStdin },
-    prompt === "-" ? stdin : noInput,
-    context.signal,
-  ).catch((error: unknown) => {
-    // Else a deadline would sound as if there were a run.
+  const text = await readPromptText(context, argument, file).catch((error: unknown) => {
+    // Without this line the message about --timeout would suggest that a run was started.
     if (context.signal.aborted) context.terminal.alert("ended before the prompt was read: nothing was sent");
     throw error;
   });
@@ -94,63 +90,85 @@ export async function toPrompt(
   return images.length === 0 ? { text } : { text, images };
 }
 
-const noInput: AsyncIterable<string> = (async function* () {})();
+async function readPromptText(
+  { io, apiKey, signal }: Context,
+  argument: string | undefined,
+  file: string | undefined,
+): Promise<string> {
+  if (argument !== undefined && file !== undefined) {
+    throw new UsageError("there are two prompts: the argument and --file", "leave one of them out");
+  }
+  if (argument === "-" && apiKey.isFromStdin) {
+    throw new UsageError("stdin can't hold both the prompt and the key");
+  }
+  const source = argument === "-" ? io.stdin : file;
+  const text = source === undefined ? argument : (await readText(source, signal)).trimEnd();
+  if (text === undefined) {
+    throw new UsageError(
+      "there is no prompt",
+      'give it as an argument ("Fix the login"), as - to read stdin, or with --file <path>',
+    );
+  }
+  if (text.trim() === "") throw new UsageError("the prompt is empty");
+  return text;
+}
 
-/** The MCP servers of a file. */
-export async function toMcpServers(
+/** The MCP servers of `--mcp-file`. */
+export async function readMcpServers(
   context: Context,
   path: string | undefined,
 ): Promise<McpServer[] | undefined> {
   return path === undefined ? undefined : ((await readList(context, "--mcp-file", path)) as McpServer[]);
 }
 
-/** What a new agent is made of, without its prompt. */
-export async function toAgentParams(
+/** The parameters of a new agent, except its prompt. */
+export async function readAgentParams(
   context: Context,
   flags: AgentFlags,
 ): Promise<Omit<CreateAgentParams, "prompt">> {
-  const { repo = [], ref, prUrl, model, modelParam = [], envType, envName } = flags;
+  const { repo = [], ref, prUrl, model, modelParam = [], envType, envName, subagentsFile } = flags;
   if ((ref ?? prUrl) !== undefined && repo.length !== 1) {
     throw new UsageError(`${ref === undefined ? "--pr-url" : "--ref"} needs exactly one --repo`);
   }
   if (ref !== undefined && prUrl !== undefined) throw new UsageError("--ref and --pr-url exclude each other");
   if (modelParam.length > 0 && model === undefined) throw new UsageError("--model-param needs --model");
-  const envVars = await toEnvVars(context, flags);
-  const { subagentsFile } = flags;
-  const subagents =
-    subagentsFile === undefined ? undefined : await readList(context, "--subagents-file", subagentsFile);
-  const params = {
+  const envVars = await readEnvVars(context, flags);
+  const customSubagents =
+    subagentsFile === undefined
+      ? undefined
+      : ((await readList(context, "--subagents-file", subagentsFile)) as CustomSubagent[]);
+  return withoutUndefined({
     name: flags.name,
     agentId: flags.agentId,
     mode: flags.mode,
     autoCreatePR: flags.autoCreatePr,
     skipReviewerRequest: flags.skipReviewerRequest,
     workOnCurrentBranch: flags.workOnCurrentBranch,
-    mcpServers: await toMcpServers(context, flags.mcpFile),
-    customSubagents: subagents as CustomSubagent[] | undefined,
+    mcpServers: await readMcpServers(context, flags.mcpFile),
+    customSubagents,
     envVars,
     repos:
       repo.length === 0
         ? undefined
-        : repo.map((url) => ({
-            url: toRepositoryUrl(url),
-            ...(ref === undefined ? {} : { startingRef: ref }),
-            ...(prUrl === undefined ? {} : { prUrl }),
-          })),
+        : repo.map((url) => withoutUndefined({ url: toRepositoryUrl(url), startingRef: ref, prUrl })),
     model:
       model === undefined
         ? undefined
-        : { id: model, ...(modelParam.length === 0 ? {} : { params: modelParam.map(toModelParam) }) },
+        : withoutUndefined({
+            id: model,
+            params: modelParam.length === 0 ? undefined : modelParam.map(toModelParam),
+          }),
     env:
       (envType ?? envName) === undefined
         ? undefined
-        : { type: envType ?? "cloud", ...(envName === undefined ? {} : { name: envName }) },
-  };
-  const given = Object.entries(params).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as Omit<CreateAgentParams, "prompt">;
+        : withoutUndefined({ type: envType ?? "cloud", name: envName }),
+  }) as Omit<CreateAgentParams, "prompt">;
 }
 
-/** `owner/name` is GitHub's, as people write it. */
+const withoutUndefined = (fields: object): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** Expands `owner/name` to the URL on GitHub. */
 function toRepositoryUrl(text: string): string {
   if (/^[\w.-]+\/[\w.-]+$/.test(text)) return `https://github.com/${text}`;
   if (!/^https?:\/\//.test(text)) {
@@ -170,20 +188,13 @@ function toModelParam(text: string): { id: string; value: string } {
   return { id, value };
 }
 
-async function toEnvVars(
+/** The variables of `--env-file` and `--env-var`; the latter win. */
+async function readEnvVars(
   { io, signal }: Context,
   { envVar = [], envFile }: AgentFlags,
 ): Promise<Record<string, string> | undefined> {
   if (envVar.length === 0 && envFile === undefined) return undefined;
-  const values: Record<string, string> = {};
-  const lines = envFile === undefined ? [] : (await readTextFile(envFile, signal)).split(/\r?\n/);
-  lines.forEach((line, index) => {
-    if (/^\s*(#|$)/.test(line)) return;
-    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    // The line itself may be a secret.
-    if (name === undefined) throw new UsageError(`${envFile}: line ${index + 1} is not NAME=value`);
-    values[name] = (value as string).replace(/^(["'])(.*)\1$/, "$2");
-  });
+  const values = envFile === undefined ? {} : parseEnvFile(envFile, await readText(envFile, signal));
   for (const name of envVar) {
     if (name.includes("=")) {
       throw new UsageError(
@@ -198,8 +209,21 @@ async function toEnvVars(
   return values;
 }
 
+/** The variables of a text with lines of the form NAME=value, `export NAME="value"` or `# comment`. */
+function parseEnvFile(path: string, text: string): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(#|$)/.test(line)) continue;
+    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    // The message doesn't quote the line, which may be a secret.
+    if (name === undefined) throw new UsageError(`${path}: line ${index + 1} is not NAME=value`);
+    values[name] = (value as string).replace(/^(["'])(.*)\1$/, "$2");
+  }
+  return values;
+}
+
 async function readList({ signal }: Context, flag: string, path: string): Promise<unknown[]> {
-  const list = await readJsonFile(path, signal);
-  if (!Array.isArray(list)) throw new UsageError(`${flag}: ${path} is no JSON list`);
+  const list = await readJson(path, signal);
+  if (!Array.isArray(list)) throw new UsageError(`${flag}: expected a JSON list in ${path}`);
   return list;
 }

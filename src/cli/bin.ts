@@ -1,35 +1,35 @@
 #!/usr/bin/env node
+import { redactKey } from "./api-key.ts";
 import { cleanLine } from "./clean-text.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { exitCodes } from "./command-failure.ts";
 import { main } from "./main.ts";
-import { redactKey } from "./redact-key.ts";
 
-/** Longer timers fire at once. */
+/** Node fires a longer timer at once. */
 const longestTimer = 2 ** 31 - 1;
-/** Who was told to end waits no longer for whoever reads what was written. */
-const patience = 2_000;
+/** After a signal, a reader that has stopped reading holds the process for at most this many milliseconds. */
+const flushWithin = 2_000;
 
-const say = (message: string) =>
+const printError = (message: string) =>
   process.stderr.write(`error: ${cleanLine(redactKey(message, process.env["CURSOR_API_KEY"]))}\n`);
 
-// What nobody caught ends in one line, too: a stack tells a user nothing, and may tell others too much.
-const onStray = (error: unknown) => {
-  say((error instanceof Error ? error.message : String(error)).split("\n", 1)[0] as string);
+// An uncaught error is printed in one line, too: a stack doesn't help the user, and may contain what others shouldn't see.
+const onUncaught = (error: unknown) => {
+  printError((error instanceof Error ? error.message : String(error)).split("\n", 1)[0] as string);
   process.exit(1);
 };
-process.on("uncaughtException", onStray);
-process.on("unhandledRejection", onStray);
+process.on("uncaughtException", onUncaught);
+process.on("unhandledRejection", onUncaught);
 
-/** What stdout failed with: a short command has ended before it hears of it. */
-let lost: NodeJS.ErrnoException | undefined;
+/** The error of stdout. A short command ends before that event. */
+let stdoutError: NodeJS.ErrnoException | undefined;
 process.stdout.on("error", (error) => {
-  lost ??= error;
+  stdoutError ??= error;
 });
 
 let exitCode = await main(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
-  // Not before it is needed: a pipe that is open holds the process.
+  // A getter, because opening stdin keeps the process alive.
   get stdin() {
     return process.stdin;
   },
@@ -47,12 +47,12 @@ const flushed = (stream: NodeJS.WriteStream) =>
 const isInterrupted = exitCode === exitCodes.interrupted || exitCode === exitCodes.terminated;
 await Promise.race([
   Promise.all([flushed(process.stdout), flushed(process.stderr)]),
-  new Promise((resolve) => isInterrupted && setTimeout(resolve, patience)),
+  new Promise((resolve) => isInterrupted && setTimeout(resolve, flushWithin)),
 ]);
-if (lost && exitCode === exitCodes.finished) {
-  const isGone = lost.code === "EPIPE";
-  if (!isGone) say(lost.message);
-  exitCode = isGone ? exitCodes.brokenPipe : exitCodes.failed;
+if (stdoutError && exitCode === exitCodes.finished) {
+  const isClosed = stdoutError.code === "EPIPE";
+  if (!isClosed) printError(stdoutError.message);
+  exitCode = isClosed ? exitCodes.brokenPipe : exitCodes.failed;
 }
-// Stdin, or whatever else is still open, is of no more use.
+// Explicit, because stdin or a connection may still be open.
 process.exit(exitCode);

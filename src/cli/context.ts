@@ -1,13 +1,27 @@
-import { ArgumentError, Cursor } from "../index.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { explainError } from "./explain-error.ts";
-import { BrokenPipe, Interruption, MissingKeyError, UsageError } from "./failures.ts";
-import { shellWord } from "./format.ts";
-import type { CommandLineIo, SignalName } from "./io.ts";
-import type { JsonLine } from "./json-lines.ts";
-import { readInput, readTextFile } from "./read-input.ts";
-import { redactKey } from "./redact-key.ts";
-import { Terminal } from "./terminal.ts";
+import { ArgumentError, type Clock, Cursor, type RunCheckpoint, TimeoutError } from "../index.ts";
+import { ApiKey } from "./api-key.ts";
+import { exitCodes, Interruption, MissingKeyError, type SignalName } from "./command-failure.ts";
+import { formatDuration, formatShellWord } from "./format.ts";
+import type { JsonLine } from "./json-line.ts";
+import type { Input } from "./read-text.ts";
+import { Terminal, type TerminalIo } from "./terminal.ts";
+
+/** Everything outside of the process that the command line touches, except the files that it reads or writes. */
+export interface CommandLineIo extends TerminalIo {
+  readonly stdin: Input;
+  readonly clock: Clock;
+  readonly signals: Signals;
+  /** @default the global fetch */
+  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Source of the jitter of pauses. @default Math.random */
+  readonly random?: (() => number) | undefined;
+}
+
+/** A source of signals; a `process` is one. */
+export interface Signals {
+  on(name: SignalName, listener: () => void): unknown;
+  off(name: SignalName, listener: () => void): unknown;
+}
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -19,44 +33,36 @@ export interface GlobalOptions {
   verbose?: boolean;
 }
 
-/** What an error was about, where that can be taken up again. */
-export interface Followed {
-  agentId: string;
-  runId: string;
-  lastEventId?: string | undefined;
-}
-
-/** One invocation: what its command works with. */
+/** What a command works with: its global options, the client, the terminal, and the signal that ends it. */
 export class Context {
   readonly io: CommandLineIo;
   terminal: Terminal;
   globals: GlobalOptions = {};
+  apiKey: ApiKey;
   exitCode: number = exitCodes.finished;
-  /** What was said already of what a failure left behind: `--json` says it with the failure. */
+  /** Hints that were printed before the failure they belong to; `--json` repeats them in the `failure` line. */
   readonly hints: string[] = [];
-  /** What a signal does; a command that knows better puts its own in. */
+  /** What a signal does. A command may put its own handler here. */
   onInterrupt: (signal: SignalName) => void;
   readonly #controller = new AbortController();
   #cursor: Promise<Cursor> | undefined;
-  #key: string | undefined;
-  #keyFile: Promise<string> | undefined;
-  #told: { error: unknown; exitCode: number } | undefined;
 
   constructor(io: CommandLineIo) {
     this.io = io;
     this.terminal = new Terminal(io);
-    this.#key = io.env["CURSOR_API_KEY"];
+    this.apiKey = new ApiKey(io);
     this.onInterrupt = (signal) => this.abort(new Interruption(signal));
   }
 
+  /** Takes the global options, once they are parsed and before the command starts. */
   configure(globals: GlobalOptions): void {
     this.globals = globals;
     const { color: colour = true, quiet = false, verbose = false } = globals;
-    // A program reads the lines on stdout; whoever looks at stderr still wants to know.
     this.terminal = new Terminal(this.io, { colour, quiet, verbose });
+    this.apiKey = new ApiKey(this.io, globals.apiKeyFile);
   }
 
-  /** Ends what the command waits for. */
+  /** Aborted when the command must end: by a signal, a deadline or a closed stdout. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -65,7 +71,22 @@ export class Context {
     this.#controller.abort(reason);
   }
 
-  /** Where the API is, and who says so. */
+  /** Aborts the command with a TimeoutError of the phase `deadline` if the work takes longer than this many milliseconds. */
+  async withDeadline<T>(timeout: number | undefined, work: () => Promise<T>): Promise<T> {
+    if (timeout === undefined) return work();
+    const { clock } = this.io;
+    const timer = clock.setTimeout(() => {
+      const message = `--timeout: the run did not end within ${formatDuration(timeout)}`;
+      this.abort(new TimeoutError(message, { phase: "deadline" }));
+    }, timeout);
+    try {
+      return await work();
+    } finally {
+      clock.clearTimeout(timer);
+    }
+  }
+
+  /** The base URL of the API, and where it was set. */
   get baseUrl(): { value: string; source: string } {
     if (this.globals.baseUrl !== undefined) return { value: this.globals.baseUrl, source: "--base-url" };
     const value = this.io.env["CURSOR_BASE_URL"]?.trim();
@@ -73,7 +94,7 @@ export class Context {
     return { value: "https://api.cursor.com", source: "default" };
   }
 
-  /** The client, made when it is first needed: `emulator` and `--help` need no key. */
+  /** The client. It is created at the first call, because `emulator` and `--help` need no key. */
   cursor(): Promise<Cursor> {
     this.#cursor ??= this.createCursor();
     return this.#cursor;
@@ -81,15 +102,9 @@ export class Context {
 
   async createCursor(auth?: "bearer" | "basic"): Promise<Cursor> {
     const { fetch, clock, random } = this.io;
+    const apiKey = await this.apiKey.read(this.signal);
     try {
-      return new Cursor({
-        apiKey: await this.#readKey(),
-        baseUrl: this.baseUrl.value,
-        fetch,
-        clock,
-        random,
-        auth,
-      });
+      return new Cursor({ apiKey, baseUrl: this.baseUrl.value, fetch, clock, random, auth });
     } catch (error) {
       // A key that can't be sent is a wrong key, not a wrong command line.
       if (ArgumentError.isInstance(error) && error.argument === "apiKey") {
@@ -99,101 +114,29 @@ export class Context {
     }
   }
 
-  /** Where the key comes from, for people. */
-  get keySource(): string {
-    const { apiKeyFile } = this.globals;
-    if (apiKeyFile === undefined) return "CURSOR_API_KEY";
-    return apiKeyFile === "-" ? "stdin" : apiKeyFile;
-  }
-
-  async #readKey(): Promise<string> {
-    const { apiKeyFile } = this.globals;
-    if (apiKeyFile !== undefined) {
-      this.#keyFile ??=
-        apiKeyFile === "-" ? readInput(this.io.stdin, this.signal) : readTextFile(apiKeyFile, this.signal);
-      this.#key = await this.#keyFile;
-    }
-    if (this.#key === undefined || this.#key.trim() === "") {
-      throw new MissingKeyError(
-        apiKeyFile === undefined ? "there is no API key" : `there is no API key in ${this.keySource}`,
-      );
-    }
-    return this.#key;
-  }
-
-  /** The whole of a command that a person can paste to go on in the same way. */
+  /** A command with the global options of this one, for the user to paste. */
   command(...args: string[]): string {
     const { baseUrl, apiKeyFile } = this.globals;
     const words = ["cursor-agents", ...args];
     if (baseUrl !== undefined) words.push("--base-url", baseUrl);
-    if (apiKeyFile !== undefined && apiKeyFile !== "-") words.push("--api-key-file", apiKeyFile);
-    return words.map(shellWord).join(" ");
+    if (apiKeyFile !== undefined && !this.apiKey.isFromStdin) words.push("--api-key-file", apiKeyFile);
+    return words.map(formatShellWord).join(" ");
   }
 
-  /** The command that takes up a run, and tells it in the same form. */
-  resumeCommand({ agentId, runId, lastEventId }: Followed): string {
+  /** The command that follows a run again from a position, with output in the same form. */
+  resumeCommand({ agentId, runId, lastEventId }: RunCheckpoint): string {
     const from = lastEventId === undefined ? [] : ["--from", lastEventId];
     return this.command("watch", agentId, runId, ...from, ...(this.globals.json ? ["--json"] : []));
   }
 
-  json(line: JsonLine): unknown {
-    return this.terminal.json(line);
-  }
-
-  /** The answer of a command: as a line of JSON where that was asked for, else as `print` tells it. */
+  /** Prints an answer: as a line of JSON with `--json`, otherwise by `print`. */
   answer(line: JsonLine, print: (terminal: Terminal) => void): void {
-    if (this.globals.json) this.json(line);
+    if (this.globals.json) this.terminal.json(line);
     else print(this.terminal);
   }
 
-  /** Tells of an error in one line, with what to do about it; of the same one once. Returns the exit code. */
-  fail(error: unknown, followed?: Followed): number {
-    if (error instanceof BrokenPipe) return exitCodes.brokenPipe;
-    if (this.#told && this.#told.error === error) return this.#told.exitCode;
-    const { message, hints, exitCode, fields } = explainError(error, this, followed);
-    this.#told = { error, exitCode };
-    const clean = (text: string) => redactKey(text, this.#key);
-    if (this.globals.json && !(error instanceof UsageError)) {
-      const safe = Object.fromEntries(
-        Object.entries(fields).map(([name, value]) => [
-          name,
-          typeof value === "string" ? clean(value) : value,
-        ]),
-      );
-      this.json({ type: "failure", error: safe, hints: [...hints, ...this.hints].map(clean), exitCode });
-    }
-    // Whoever ended it knows.
-    if (error instanceof Interruption) return exitCode;
-    this.terminal.alert({ text: "error:", style: "red" }, ` ${clean(message)}`);
-    for (const hint of hints) this.terminal.alert(`  ${clean(hint)}`);
-    return exitCode;
-  }
-
-  /** Takes our key out of what others wrote. */
+  /** Removes the API key from a text that comes from elsewhere. */
   redact(text: string): string {
-    return redactKey(text, this.#key);
-  }
-
-  /** Notes that all has been told of an error, in whatever way. */
-  told(error: unknown): number {
-    const { exitCode } = explainError(error, this);
-    this.#told = { error, exitCode };
-    return exitCode;
-  }
-
-  /** Waits until stdout has taken what was written: a slow reader must not fill the memory. */
-  async drained(wasTaken: unknown): Promise<void> {
-    const { stdout } = this.io;
-    if (wasTaken !== false || !stdout.on || !stdout.off || this.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        stdout.off?.("drain", done);
-        this.signal.removeEventListener("abort", done);
-        resolve();
-      };
-      stdout.on?.("drain", done);
-      this.signal.addEventListener("abort", done, { once: true });
-    });
-    this.signal.throwIfAborted();
+    return this.apiKey.redact(text);
   }
 }

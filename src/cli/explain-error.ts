@@ -1,66 +1,52 @@
 import { type ApiError, CursorError, isApiError, isStreamError, isTimeoutError } from "../index.ts";
-import type { Context, Followed } from "./context.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { Interruption, MissingKeyError, UsageError } from "./failures.ts";
-import { duration } from "./format.ts";
+import { CommandFailure, dashboard, exitCodes } from "./command-failure.ts";
+import type { Context } from "./context.ts";
+import { UnfinishedRun } from "./follow-run.ts";
+import { formatDuration } from "./format.ts";
 
-/** An error, told to a person. */
+/** An error in words for the user. */
 export interface Explanation {
   /** One line. */
   message: string;
-  /** What to do about it, a line each. */
+  /** What to do about it, one line each. */
   hints: string[];
   exitCode: number;
   /** The error as data, for `--json`. */
   fields: Record<string, unknown>;
 }
 
-const dashboard = "https://cursor.com/dashboard";
 const documentation = "https://cursor.com/docs/cloud-agent/api/endpoints";
-const keyHints = [
-  `make a key at ${dashboard} (API Keys), then: export CURSOR_API_KEY=…`,
-  "or put it in a file: --api-key-file <path> (- reads it from stdin)",
-];
 
-export function explainError(error: unknown, context: Context, followed?: Followed): Explanation {
-  if (error instanceof UsageError) {
-    return { ...plain(error), hints: [...error.hints], exitCode: exitCodes.usage };
-  }
-  if (error instanceof MissingKeyError) {
-    return { ...plain(error), hints: keyHints, exitCode: exitCodes.account };
-  }
-  if (error instanceof Interruption) {
-    const exitCode = error.signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
-    return { ...plain(error), hints: [], exitCode };
+/** Explains an error; of an {@link UnfinishedRun}, what caused it and how to follow the run again. */
+export function explainError(thrown: unknown, context: Context): Explanation {
+  const error = thrown instanceof UnfinishedRun ? thrown.cause : thrown;
+  const resume =
+    thrown instanceof UnfinishedRun
+      ? [`the run may go on; follow it again: ${context.resumeCommand(thrown.checkpoint)}`]
+      : [];
+  if (error instanceof CommandFailure) {
+    const { name, message, hints, exitCode } = error;
+    return { message, hints: [...hints], exitCode, fields: { name, message } };
   }
   if (!CursorError.isInstance(error)) {
-    return { ...plain(error), hints: followed ? resume(context, followed) : [], exitCode: exitCodes.failed };
+    const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+    return { message, hints: resume, exitCode: exitCodes.failed, fields: { name, message } };
   }
   const hints = [
     ...adviceFor(error, context),
     ...unknownOutcome(error, context),
-    ...(followed && canResume(error) ? resume(context, followed) : []),
+    ...(canResume(error) ? resume : []),
     ...(isApiError(error) && error.requestId ? [`request id for support: ${error.requestId}`] : []),
   ];
   const { body: _, ...fields } = error.toJSON();
-  return { message: error.message, hints, exitCode: exitCodeOf(error), fields };
+  return { message: error.message, hints, exitCode: exitCodeOfError(error), fields };
 }
 
-const plain = (error: unknown) => {
-  const message = error instanceof Error ? error.message : String(error);
-  const name = error instanceof Error ? error.name : "Error";
-  return { message, fields: { name, message } };
-};
-
-const resume = (context: Context, followed: Followed): string[] => [
-  `the run may go on; follow it again: ${context.resumeCommand(followed)}`,
-];
-
-/** 401, 403, 404 say the same the next time. */
+/** After 401, 403 and 404 the same request fails again. */
 const canResume = (error: CursorError): boolean =>
   !(isApiError(error) && [401, 403, 404].includes(error.status)) && error.kind !== "argument";
 
-function exitCodeOf(error: CursorError): number {
+function exitCodeOfError(error: CursorError): number {
   if (error.kind === "argument") return exitCodes.usage;
   if (isTimeoutError(error) && error.phase === "deadline") return exitCodes.deadline;
   if (!isApiError(error)) return exitCodes.failed;
@@ -73,7 +59,7 @@ function unknownOutcome(error: CursorError, context: Context): string[] {
   if (error.outcome !== "unknown") return [];
   const where = error.agentId === undefined ? context.command("ls") : context.command("show", error.agentId);
   return [
-    `outcome unknown: the server may have done it, and nothing was sent twice; look before you repeat it: ${where}`,
+    `outcome unknown: the server may have processed the request, but not twice; check before you repeat it: ${where}`,
   ];
 }
 
@@ -88,16 +74,16 @@ function adviceFor(error: CursorError, context: Context): string[] {
     ];
   }
   if (isStreamError(error) && error.reason === "invalid_position") {
-    return ["--from is no position of this run: leave it out to see the run from its start"];
+    return ["--from is not a position in this run: leave it out to follow the run from its start"];
   }
   return [];
 }
 
 type Advice = (error: ApiError, context: Context) => string[];
 
-const refusedKey: Advice = (_, context) => [
-  `the key in ${context.keySource} is not accepted: it is mistyped, revoked, or of another kind (team admin keys don't work here)`,
-  `see or make keys at ${dashboard} (API Keys); check with: ${context.command("doctor")}`,
+const rejectedKey: Advice = (_, context) => [
+  `the key in ${context.apiKey.source} is not accepted: it is mistyped, revoked, or of another kind (team admin keys don't work here)`,
+  `see or create keys at ${dashboard} (API Keys); check with: ${context.command("doctor")}`,
 ];
 
 const slowDown: Advice = (error, context) => [
@@ -107,19 +93,19 @@ const slowDown: Advice = (error, context) => [
 ];
 
 const notFound: Advice = (_, context) => [
-  `check the id (${context.command("ls")}); what another account's key made is not found either`,
+  `check the id (${context.command("ls")}); agents of other accounts are not found either`,
 ];
 
 const byCode: Record<string, Advice | undefined> = {
-  unauthorized: refusedKey,
-  api_key_not_found: refusedKey,
+  unauthorized: rejectedKey,
+  api_key_not_found: rejectedKey,
   plan_required: () => [
-    "the key is fine, the account's plan is not: cloud agents need a paid plan, a new key won't help",
+    "the key is valid, but cloud agents need a paid plan: a new key won't help",
     `plans: https://cursor.com/pricing; the API's documentation: ${documentation}`,
   ],
   usage_limit_exceeded: (error, context) => [
     error.retryAfterMs === undefined
-      ? "the spend limit is reached: it ends with the billing period, or when the limit is raised"
+      ? "the spend limit is reached: wait for the next billing period, or raise the limit"
       : `the spend limit is reached: ${tryAgain(error.retryAfterMs, context)}, or raise the limit`,
     `limits and usage: ${dashboard} (Usage)`,
   ],
@@ -131,42 +117,40 @@ const byCode: Record<string, Advice | undefined> = {
     `connect ${provider ?? "the repository's host"} to Cursor: ${helpUrl ?? `${dashboard} (Integrations)`}`,
   ],
   repository_access: (_, context) => [
-    `Cursor can't see the repository: check its URL, and that Cursor's app is installed for it (${context.command("repos")})`,
+    `Cursor can't access the repository: check its URL, and that Cursor's app is installed for it (${context.command("repos")})`,
   ],
   validation_error: (error, context) =>
     /branch/i.test(error.message)
       ? [
-          `mostly this means that Cursor can't see the repository (${context.command("repos")}), else that --ref is wrong`,
+          `usually this means that Cursor can't access the repository (${context.command("repos")}), otherwise --ref is wrong`,
         ]
       : [],
   invalid_branch_name: () => ["check --ref"],
-  invalid_model: (_, context) => [`models to choose from: ${context.command("models")}`],
+  invalid_model: (_, context) => [`available models: ${context.command("models")}`],
   agent_busy: (error, context) => [
-    "a run is active: --wait-if-busy waits for it, --cancel-if-busy ends it",
+    "a run is active: --wait-if-busy waits for it, --cancel-if-busy cancels it",
     ...(error.agentId === undefined ? [] : [`or follow it: ${context.command("watch", error.agentId)}`]),
   ],
   agent_archived: (error, context) =>
-    error.agentId === undefined
-      ? []
-      : [`make it take runs again: ${context.command("unarchive", error.agentId)}`],
+    error.agentId === undefined ? [] : [`unarchive it first: ${context.command("unarchive", error.agentId)}`],
   agent_id_conflict: (error, context) => [
-    `--adopt goes on with the agent that exists${error.agentId === undefined ? "" : `; look at it: ${context.command("show", error.agentId)}`}`,
+    `--adopt continues with the existing agent${error.agentId === undefined ? "" : `; look at it: ${context.command("show", error.agentId)}`}`,
   ],
   agent_not_found: notFound,
   run_not_found: notFound,
   artifact_not_found: (error, context) =>
     error.agentId === undefined
       ? []
-      : [`what there is: ${context.command("artifacts", "ls", error.agentId)}`],
-  invalid_response: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy before it?`],
-  redirect_refused: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy before it?`],
+      : [`list the artifacts: ${context.command("artifacts", "ls", error.agentId)}`],
+  invalid_response: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy in front of it?`],
+  redirect_refused: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy in front of it?`],
 };
 
-/** A map, since a code is the server's word: it may be `constructor`. */
+/** A map, because a code comes from the server and may be the name of an object's property, such as `constructor`. */
 const adviceByCode = new Map(Object.entries(byCode));
 
 const byStatus: Record<number, Advice | undefined> = {
-  401: refusedKey,
+  401: rejectedKey,
   403: () => ["the key is known, but may not do this"],
   404: notFound,
   429: slowDown,
@@ -174,5 +158,5 @@ const byStatus: Record<number, Advice | undefined> = {
 
 function tryAgain(ms: number, context: Context): string {
   const at = new Date(context.io.clock.now() + ms).toISOString().slice(11, 19);
-  return `try again in ${duration(ms)} (at ${at} UTC)`;
+  return `try again in ${formatDuration(ms)} (at ${at} UTC)`;
 }

@@ -1,5 +1,5 @@
-/** Bytes as a person would say them. */
-export function size(bytes: number): string {
+/** Bytes for people: `3 B`, `1.5 KiB`. */
+export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   if (bytes < 1024 ** 2) return `${(bytes / 1024).toFixed(1)} KiB`;
   return bytes < 1024 ** 3
@@ -7,8 +7,8 @@ export function size(bytes: number): string {
     : `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
 }
 
-/** Milliseconds as a person would say them. */
-export function duration(ms: number): string {
+/** Milliseconds for people: `950 ms`, `1.5 s`, `1 min 23 s`, `3 h 1 min`, `5 days`. */
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, "")} s`;
   const minutes = Math.floor(ms / 60_000);
@@ -18,8 +18,8 @@ export function duration(ms: number): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
 }
 
-/** How long ago a time of the server was. */
-export function age(time: string, now: number): string {
+/** How long ago a server's timestamp was; a text that is not a date stays as it is. */
+export function formatAge(time: string, now: number): string {
   const at = Date.parse(time);
   if (Number.isNaN(at)) return time;
   const past = now - at;
@@ -29,11 +29,12 @@ export function age(time: string, now: number): string {
   return `${Math.floor(past / 86_400_000)} days ago`;
 }
 
-export const count = (value: number): string => value.toLocaleString("en-US");
+export const formatCount = (value: number): string => value.toLocaleString("en-US");
 
-export const plural = (number: number, noun: string, nouns = `${noun}s`): string =>
-  `${count(number)} ${number === 1 ? noun : nouns}`;
+/** `1 file`, `2 files`, `1,000 repositories`. */
+export const formatPlural = (number: number, noun: string, nouns = `${noun}s`): string =>
+  `${formatCount(number)} ${number === 1 ? noun : nouns}`;
 
-/** A word that a POSIX shell reads as it is meant. */
-export const shellWord = (word: string): string =>
+/** Quotes a word where a POSIX shell would not read it literally. */
+export const formatShellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

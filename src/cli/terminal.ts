@@ -1,10 +1,27 @@
-import { cleanLine, TextCleaner, toJsonLine } from "./clean-text.ts";
-import { displayWidth, padEnd, padStart, shorten } from "./display-width.ts";
-import type { CommandLineIo, Output } from "./io.ts";
+import { cleanLine, displayWidth, padEnd, padStart, shorten, TextCleaner, toJsonLine } from "./clean-text.ts";
+import type { JsonLine } from "./json-line.ts";
 
-type Style = "bold" | "faint" | "red" | "green" | "yellow";
+/** Where text goes: a process's stdout or stderr, or a test's. */
+export interface Output {
+  /** False asks the writer to wait for `drain`. */
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+  on?(event: "drain" | "error", listener: (error: Error) => void): unknown;
+  off?(event: "drain" | "error", listener: (error: Error) => void): unknown;
+}
 
-/** A piece of a line. Text is cleaned when it is written, whoever it comes from; a style is the only way to a colour. */
+/** What the terminal writes to, and what it looks at to decide how. */
+export interface TerminalIo {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly stdin: { readonly isTTY?: boolean | undefined };
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export type Style = "bold" | "faint" | "red" | "green" | "yellow";
+
+/** A piece of a line. Text is cleaned when it is written, wherever it comes from; a style is the only way to a colour. */
 export type Part = string | { readonly text: string; readonly style: Style };
 
 const styled =
@@ -20,7 +37,7 @@ const codes: Record<Style, number> = { bold: 1, faint: 2, red: 31, green: 32, ye
 const textOf = (part: Part): string => cleanLine(typeof part === "string" ? part : part.text);
 const clearLine = "\r\u001b[K";
 
-/** How much is said, and how. */
+/** How much is printed, and how. */
 export interface TerminalOptions {
   colour?: boolean;
   quiet?: boolean;
@@ -28,57 +45,57 @@ export interface TerminalOptions {
 }
 
 /**
- * All that is written. What a command was asked for goes to stdout: a run's reply, a table, lines of JSON. The rest goes to
- * stderr: notes, progress, questions, errors. So a reply can be put in a file while its making is watched.
+ * Prints everything that a command prints. Its answer goes to stdout: a run's reply, a table, lines of JSON. Notes, progress,
+ * questions and errors go to stderr. So the reply can go to a file while the user watches the rest.
  */
 export class Terminal {
-  readonly #io: CommandLineIo;
+  readonly #io: TerminalIo;
   readonly #options: TerminalOptions;
   readonly #cleaner = new TextCleaner();
   #atLineStart = true;
+  /** Notes that wait for the end of a line of running text. */
   #waiting: string[] = [];
   #hasProgress = false;
 
-  constructor(io: CommandLineIo, options: TerminalOptions = {}) {
+  constructor(io: TerminalIo, options: TerminalOptions = {}) {
     this.#io = io;
     this.#options = options;
   }
 
-  get isVerbose(): boolean {
-    return this.#options.verbose === true;
-  }
-
-  /** Whether a person can be asked: both the question and the answer need a terminal. */
+  /** Whether a question can be asked: both the question and the answer need a terminal. */
   get canAsk(): boolean {
     return this.#io.stdin.isTTY === true && this.#io.stderr.isTTY === true;
   }
 
-  /** A piece of a run's reply. False when stdout asks to wait for its `drain`. */
+  /** Prints a piece of a run's reply. Returns false where stdout asks to wait for its `drain`. */
   text(piece: string): unknown {
     return this.#write(this.#cleaner.add(piece));
   }
 
-  /** Ends running text with a newline, if there is some, and tells what waited for it. */
+  /** Ends running text with a newline, if there is any, and prints the notes that waited for it. */
   endText(): void {
     this.#write(this.#cleaner.end());
     if (!this.#atLineStart) this.#write("\n");
     for (const line of this.#waiting.splice(0)) this.#io.stderr.write(line);
   }
 
-  /** A line of the answer. */
+  /** Prints a line of the answer. */
   line(...parts: Part[]): void {
     this.endText();
     this.#clearProgress();
     this.#io.stdout.write(`${this.#render(this.#io.stdout, parts)}\n`);
   }
 
-  /** A line of JSON. False when stdout asks to wait for its `drain`. */
-  json(value: unknown): unknown {
+  /** Prints a line of JSON. Returns false where stdout asks to wait for its `drain`. */
+  json(value: JsonLine): unknown {
     this.#clearProgress();
     return this.#io.stdout.write(`${toJsonLine(value)}\n`);
   }
 
-  /** A note, not with `--quiet`. In running text it waits for the end of the line: it never lands inside a sentence. */
+  /**
+   * Prints a note, unless `--quiet`. While running text is printed, the note waits for the end of the line, so that it never
+   * lands inside a sentence.
+   */
   note(...parts: Part[]): void {
     if (this.#options.quiet) return;
     const line = `${this.#render(this.#io.stderr, parts)}\n`;
@@ -87,31 +104,35 @@ export class Terminal {
     else this.#waiting.push(line);
   }
 
-  /** A note that is a step of what happens: running text ends before it. */
+  /** Prints a note about a step of the run: running text ends before it. */
   step(...parts: Part[]): void {
     this.endText();
     this.note(...parts);
   }
 
-  /** A note that only `--verbose` wants. */
+  /** Prints a note only with `--verbose`. */
   detail(...parts: Part[]): void {
-    if (this.isVerbose) this.note(...parts.map((part) => (typeof part === "string" ? faint(part) : part)));
+    if (this.#options.verbose)
+      this.note(...parts.map((part) => (typeof part === "string" ? faint(part) : part)));
   }
 
-  /** A line that must be read at once, with `--quiet` too. It breaks into running text only where both are on one screen. */
+  /**
+   * Prints a line on stderr at once, with `--quiet` too. It ends running text only where stdout is a terminal, because only
+   * there both may be on one screen.
+   */
   alert(...parts: Part[]): void {
     if (this.#io.stdout.isTTY) this.endText();
     this.#clearProgress();
     this.#io.stderr.write(`${this.#render(this.#io.stderr, parts)}\n`);
   }
 
-  /** Begins a line for the answer to a question. */
+  /** Prints a question; the answer is typed on the same line. */
   question(text: string): void {
     this.endText();
     this.#io.stderr.write(`${cleanLine(text)} `);
   }
 
-  /** Rows under a header, columns aligned; numbers to the right. On a terminal the last column is cut to its width. */
+  /** Prints rows under a header, with aligned columns, numbers to the right. On a terminal the last column is cut to its width. */
   table(header: readonly string[], rows: readonly (readonly Part[])[]): void {
     const all: (readonly Part[])[] = [header.map((name) => faint(name)), ...rows];
     const widths = header.map((_, column) =>
@@ -142,19 +163,19 @@ export class Terminal {
     }
   }
 
-  /** How wide a note may be without a second line. */
+  /** How many columns a note may take without a second line. */
   get noteColumns(): number {
     return this.#io.stderr.isTTY ? (this.#io.stderr.columns ?? 80) : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether {@link progress} shows anything: a line that is drawn anew needs a terminal that can go back. */
-  get hasLiveProgress(): boolean {
+  /** Redrawing a line needs a terminal that can move back to its start. */
+  get #canRedraw(): boolean {
     return this.#io.stderr.isTTY === true && this.#io.env["TERM"] !== "dumb" && !this.#options.quiet;
   }
 
-  /** A bar that replaces the one before, until any other line comes. */
+  /** Draws a bar that replaces the one before, until any other line is printed. */
   progress(label: string, share: number, tail: string): void {
-    if (!this.hasLiveProgress) return;
+    if (!this.#canRedraw) return;
     const columns = this.noteColumns;
     const name = shorten(cleanLine(label), Math.max(8, Math.floor(columns / 2)));
     const end = `  ${cleanLine(tail)}`;
@@ -165,7 +186,7 @@ export class Terminal {
     this.#hasProgress = true;
   }
 
-  /** Leaves a whole line behind. */
+  /** Ends the output with a whole line. */
   end(): void {
     this.endText();
     this.#clearProgress();

@@ -1,17 +1,21 @@
 import { EventEmitter } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { CursorEmulator } from "cursor-cloud-agents/emulator";
 import { ManualClock } from "cursor-cloud-agents/emulator";
-import type { SignalName } from "../../src/cli/io.ts";
+import { onTestFinished } from "vitest";
+import type { SignalName } from "../../src/cli/command-failure.ts";
 import { main } from "../../src/cli/main.ts";
 
-/** Planted: it may be in nothing that is written. */
+/** The API key of all tests; no output may contain it. */
 export const key = "crsr_0f9e8d7c6b5a4321";
 
 class FakeOutput extends EventEmitter {
   text = "";
   readonly isTTY: boolean | undefined;
   readonly columns: number | undefined;
-  /** What each write answers: false asks to wait for `drain`. */
+  /** What each write returns: false asks to wait for `drain`. */
   takes = true;
   onWrite: (text: string) => void = () => {};
 
@@ -39,14 +43,14 @@ export interface Setting {
   columns?: number;
 }
 
-/** The command line in a world of its own: begun, so that a test can act while it works. */
+/** Starts the command line with fakes for everything around it, so that a test can act while it runs. */
 export function begin(argv: string[], setting: Setting = {}) {
   const { emulator, isTerminal = false, columns, stdin = "" } = setting;
   const clock = setting.clock ?? new ManualClock();
   const stdout = new FakeOutput(isTerminal, columns);
   const stderr = new FakeOutput(isTerminal, columns);
   const signals = new EventEmitter();
-  /** Both, as they meet on one screen. */
+  /** Both outputs in the order of their writes, as on one screen. */
   let screen = "";
   for (const output of [stdout, stderr]) {
     output.onWrite = (text) => {
@@ -73,7 +77,7 @@ export function begin(argv: string[], setting: Setting = {}) {
     stderr,
     signals,
     signal: (name: SignalName) => signals.emit(name),
-    /** Lets time pass until it ends. */
+    /** Lets time pass until the command ends. */
     async ended() {
       const exitCode = await clock.run(code);
       return {
@@ -100,7 +104,14 @@ const unexpected: typeof globalThis.fetch = async (input) => {
   throw new RangeError(`unexpected request ${new Request(input).url}`);
 };
 
-/** Lets what is under way go on, without a timer firing. */
+/** Lets pending work continue without a timer firing. */
 export async function turns(count = 30): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A folder that is removed when the test ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "cursor-agents-cli-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }

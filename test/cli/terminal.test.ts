@@ -1,13 +1,10 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cleanLine, cleanText, TextCleaner, toJsonLine } from "../../src/cli/clean-text.ts";
-import { displayWidth, padEnd, padStart, shorten } from "../../src/cli/display-width.ts";
-import { age, duration, shellWord, size } from "../../src/cli/format.ts";
+import { displayWidth } from "../../src/cli/clean-text.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { cli, type Setting, toLines } from "./helpers.ts";
 
-/** Whatever could make a terminal do something. */
+/** Characters that a terminal acts on. */
 const orders = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const title = "\u001b]0;owned\u0007";
 const evil = `${title}\u001b[2J\u009b31mred\u202egnp.exe\r\nnext\ttab\rback\b`;
@@ -19,8 +16,8 @@ async function run(script: ScriptBuilder, argv: string[] = [], setting: Setting 
   return cli(["run", "x", ...argv], { clock, emulator, ...setting });
 }
 
-describe("what a run says can't give the terminal an order", () => {
-  it("in its reply, where newlines, tabs and all letters stay", async () => {
+describe("text of a run can't control the terminal", () => {
+  it("in the reply, where newlines, tabs and all letters stay", async () => {
     const { stdout } = await run((it) => it.text(evil).text(" – ça va? 日本 👩‍👩‍👧\n").finish(), [], {
       isTerminal: true,
     });
@@ -48,14 +45,14 @@ describe("what a run says can't give the terminal an order", () => {
     expect(stderr + stdout).not.toMatch(orders);
   });
 
-  it("in an error's message, nor begin a second line with it", async () => {
+  it("in an error's message, and can't start a second line there", async () => {
     const fetch = async () =>
       Response.json({ error: { code: "x", message: `bad\nerror: forged ${title}` } }, { status: 400 });
     const { stderr } = await cli(["me"], { fetch });
     expect(stderr).toBe("error: GET /v1/me -> 400 x: bad error: forged \\x1b]0;owned\\x07\n");
   });
 
-  it("in tables, nor begin a second row", async () => {
+  it("in tables, and can't start a second row there", async () => {
     const fetch = async () =>
       Response.json({ items: [{ id: `m${title}`, displayName: "one\ntwo", parameters: [] }] });
     const { stdout } = await cli(["models"], { fetch });
@@ -63,26 +60,10 @@ describe("what a run says can't give the terminal an order", () => {
     expect(stdout).not.toMatch(orders);
   });
 
-  it("in lines of JSON, which still say the same", async () => {
+  it("in lines of JSON, which parse to the same value", async () => {
     const { stdout } = await run((it) => it.text(evil).finish(), ["--json"]);
     expect(stdout).not.toMatch(orders);
     expect(toLines(stdout).find(({ type }) => type === "assistant").data.text).toBe(evil);
-  });
-
-  it("in pieces, wherever they are cut", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 40 }), fc.array(fc.nat(40)), (text, cuts) => {
-        const cleaner = new TextCleaner();
-        const at = [...cuts].sort((one, other) => one - other);
-        const pieces = at.map((cut, index) => text.slice(at[index - 1] ?? 0, cut));
-        const whole =
-          [...pieces, text.slice(at.at(-1) ?? 0)].map((piece) => cleaner.add(piece)).join("") + cleaner.end();
-        expect(whole).toBe(cleanText(text));
-        expect(whole).not.toMatch(orders);
-        expect(cleanLine(text)).not.toMatch(/[\n\t]/);
-        expect(JSON.parse(toJsonLine(text))).toBe(text);
-      }),
-    );
   });
 });
 
@@ -101,13 +82,13 @@ describe("colours", () => {
   ])("%s", async (_, setting, argv, isColoured) => {
     const { stderr, stdout } = await run((it) => it.text("Hi").finish(), argv, setting);
     expect(coloured.test(stderr)).toBe(isColoured);
-    // The reply is the run's own.
+    // The reply is never coloured.
     expect(stdout).toBe("Hi\n");
   });
 });
 
 describe("on one screen", () => {
-  it("no note lands inside a sentence, and each tool begins a line", async () => {
+  it("no note lands inside a sentence, and each tool starts a line", async () => {
     const { screen } = await run(
       (it) => it.text("one ").cut().text("two ").tool("read_file", { path: "a" }, {}).text("three").finish(),
       ["--no-color"],
@@ -118,19 +99,6 @@ describe("on one screen", () => {
 });
 
 describe("widths", () => {
-  it("are counted in columns", () => {
-    expect(["abc", "日本", "e\u0301", "👩‍👩‍👧", "한", "", "…"].map(displayWidth)).toEqual([
-      3, 4, 1, 2, 2, 0, 1,
-    ]);
-    expect([padEnd("日本", 6), padStart("日本", 6)]).toEqual(["日本  ", "  日本"]);
-    expect([shorten("abcdef", 4), shorten("日本語", 4), shorten("abc", 3), shorten("abc", 0)]).toEqual([
-      "abc…",
-      "日…",
-      "abc",
-      "",
-    ]);
-  });
-
   it("keep a tool on one line of a terminal, and whole in a pipe", async () => {
     const command = `echo ${"x".repeat(200)}`;
     const script: ScriptBuilder = (it) => it.tool("run_terminal_cmd", { command }, {}).finish();
@@ -158,38 +126,5 @@ describe("widths", () => {
     const fetch = async () => Response.json({ items });
     const { stdout } = await cli(["models", "--no-color"], { fetch, isTerminal: true, columns: 40 });
     expect(stdout.split("\n").every((line) => line.length <= 40)).toBe(true);
-  });
-});
-
-describe("words for people and shells", () => {
-  it.each([
-    [0, "0 ms"],
-    [950, "950 ms"],
-    [1_000, "1 s"],
-    [1_500, "1.5 s"],
-    [60_000, "1 min"],
-    [83_000, "1 min 23 s"],
-    [3 * 3_600_000 + 60_000, "3 h 1 min"],
-    [5 * 86_400_000, "5 days"],
-  ])("a duration of %s", (ms, text) => expect(duration(ms)).toBe(text));
-
-  it("a size and an age", () => {
-    expect([size(0), size(1023), size(1024), size(5 * 1024 ** 2), size(2 * 1024 ** 3)]).toEqual([
-      "0 B",
-      "1023 B",
-      "1.0 KiB",
-      "5.0 MiB",
-      "2.0 GiB",
-    ]);
-    const now = Date.parse("2026-01-10T00:00:00Z");
-    expect(age("2026-01-09T23:59:30Z", now)).toBe("just now");
-    expect(age("2026-01-01T00:00:00Z", now)).toBe("9 days ago");
-    expect(age("whenever", now)).toBe("whenever");
-  });
-
-  it("a word that a shell must not read otherwise", () => {
-    expect(shellWord("1713033006000-0")).toBe("1713033006000-0");
-    expect(shellWord("a b; rm $(x) 'y'")).toBe(`'a b; rm $(x) '\\''y'\\'''`);
-    expect(shellWord("")).toBe("''");
   });
 });

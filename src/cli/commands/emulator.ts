@@ -1,12 +1,10 @@
 import { type Command, Option } from "commander";
-import type { ExchangeRecord } from "../../emulator/index.ts";
+import type { ExchangeRecord, RunScript } from "../../emulator/index.ts";
+import { addCommand, toWholeNumber } from "../add-command.ts";
+import { UsageError } from "../command-failure.ts";
 import type { Context } from "../context.ts";
-import { livelyScript } from "../emulator-scripts.ts";
-import { examples } from "../examples.ts";
-import { UsageError } from "../failures.ts";
-import { shellWord } from "../format.ts";
+import { formatShellWord } from "../format.ts";
 import { faint } from "../terminal.ts";
-import { toWholeNumber } from "../values.ts";
 
 interface EmulatorFlags {
   port: number;
@@ -15,11 +13,12 @@ interface EmulatorFlags {
 }
 
 export function addEmulatorCommand(program: Command, context: Context): void {
-  const command = program
-    .command("emulator")
-    .description(
-      "Serve the API, emulated, on this machine: to try things without a key or a cost. Ctrl-C ends it.",
-    )
+  addCommand(
+    program,
+    "emulator",
+    "Serve an emulated API on this machine, to try things without a key or a cost. Ctrl-C ends it.",
+    "emulator --port 8484",
+  )
     .addOption(
       new Option("--port <n>", "port on 127.0.0.1")
         .argParser(toWholeNumber(0, 65_535))
@@ -27,12 +26,11 @@ export function addEmulatorCommand(program: Command, context: Context): void {
     )
     .option("--key <key>", "the only key it accepts; made up, it opens nothing else (default: any)")
     .option("--pace <ms>", "pause before each event; 0 for programs", toWholeNumber(0, 10_000), 40)
+    .addHelpText(
+      "after",
+      "\nA prompt with one of these words changes its run: cut (the connection breaks twice), slow (takes a\nminute), fail (ends in ERROR), files (leaves some artifacts).",
+    )
     .action((flags: EmulatorFlags) => serve(context, flags));
-  examples(command, ["cursor-agents emulator --port 8484"]);
-  command.addHelpText(
-    "after",
-    "\nA prompt with one of these words has its run do that: cut (the connection breaks twice),\nslow (a minute), fail (ends in ERROR), files (leaves some artifacts).",
-  );
 }
 
 async function serve(context: Context, { port, key, pace }: EmulatorFlags): Promise<void> {
@@ -40,7 +38,7 @@ async function serve(context: Context, { port, key, pace }: EmulatorFlags): Prom
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
     throw new UsageError("--key: expected visible ASCII without spaces");
   }
-  // Loaded here alone: no other command should take the time.
+  // Imported only here, because loading it would slow down every other command.
   const { CursorEmulator } = await import("../../emulator/index.ts");
   const emulator = new CursorEmulator({
     clock: io.clock,
@@ -53,7 +51,7 @@ async function serve(context: Context, { port, key, pace }: EmulatorFlags): Prom
   });
   emulator.script(
     () => true,
-    (run) => livelyScript(run, pace),
+    (run) => demoScript(run, pace),
   );
   const server = await emulator.listen({ port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EADDRINUSE") throw error;
@@ -63,16 +61,56 @@ async function serve(context: Context, { port, key, pace }: EmulatorFlags): Prom
     const { url, artifactsUrl } = server;
     context.answer({ type: "listening", url, artifactsUrl }, () => {
       terminal.note(`the emulator listens at ${url}; Ctrl-C ends it. In another terminal:`);
-      terminal.line(`export CURSOR_BASE_URL=${shellWord(url)}`);
-      terminal.line(`export CURSOR_API_KEY=${shellWord(key ?? "emulator")}`);
+      terminal.line(`export CURSOR_BASE_URL=${formatShellWord(url)}`);
+      terminal.line(`export CURSOR_API_KEY=${formatShellWord(key ?? "emulator")}`);
       terminal.note(faint('cursor-agents run "Add a README" --repo your-org/your-repo'));
     });
     await new Promise<void>((resolve) => {
-      // Its end is how it is meant to end: no failure.
+      // A signal is the usual way to end the server, so it is not a failure.
       context.onInterrupt = () => resolve();
       context.signal.addEventListener("abort", () => resolve(), { once: true });
     });
   } finally {
     await server.close();
   }
+}
+
+/**
+ * The script of each run: work that is interesting to watch, and trouble where a word of the prompt asks for it.
+ * @param pace Milliseconds before each event
+ */
+function demoScript(run: RunScript, pace: number): RunScript {
+  const wants = (word: string) => new RegExp(`\\b${word}`, "i").test(run.prompt);
+  const subject = run.prompt.replace(/\s+/g, " ").trim().slice(0, 60);
+  const pause = pace * (wants("slow") ? 250 : 6);
+  run
+    .thinking(`I'm asked: “${subject}”. First I look at what is there.`)
+    .wait(pause)
+    .tool("read_file", { path: "README.md" }, { content: "# your-repo\n", totalLines: 1 })
+    .wait(pause)
+    .text("I read the README")
+    .text(" and run the tests first.\n");
+  if (wants("cut")) run.cut();
+  run
+    .tool("run_terminal_cmd", { command: "npm test" }, { command: "npm test", stdout: "12 passed\n" })
+    .wait(pause)
+    .tool("grep_search", { pattern: "TODO" }, undefined, { error: { message: "no matches" } })
+    .wait(pause);
+  if (wants("fail")) return run.text("This doesn't work out.").fail();
+  run.tool("edit_file", { path: "README.md" }, { path: "README.md", linesAdded: 42 }).wait(pause);
+  const words = `I worked on “${subject}”: the README now says how to begin, and all tests pass.`.match(
+    /\s*\S+/g,
+  );
+  for (const [index, word] of (words ?? []).entries()) {
+    if (wants("cut") && index === 6) run.cut();
+    run.text(word);
+  }
+  run.artifact("artifacts/notes.md", `# Notes\n\n${subject}\n`, "text/markdown");
+  if (wants("files")) {
+    for (const number of [1, 2, 3])
+      run.artifact(`artifacts/logs/part-${number}.txt`, "line\n".repeat(200_000));
+  }
+  run.wait(pause);
+  if (run.context.repoUrl === undefined) return run.finish();
+  return run.finish({ branch: `cursor/work-${run.context.agentId.slice(-4)}` });
 }

@@ -13,7 +13,7 @@ function stage(script: ScriptBuilder) {
   return { clock, emulator };
 }
 
-/** A run that has said half of what it has to say. */
+/** A run that has printed half of its reply. */
 async function half(argv: string[] = [], env: Record<string, string> = {}) {
   const world = stage((run) => run.text("one ").text("two ").hold("rest").text("three").finish());
   const started = begin(["run", "x", ...argv], { ...world, env });
@@ -31,7 +31,7 @@ const commandIn = (stderr: string, name: string): string[] => {
 };
 
 describe("Ctrl-C while a run is followed", () => {
-  it("leaves the run alone and prints a command that goes on exactly there", async () => {
+  it("leaves the run alone and prints a command that continues exactly there", async () => {
     const { signal, ended, ref, status, emulator, clock } = await half();
     signal("SIGINT");
     const first = await ended();
@@ -59,7 +59,7 @@ describe("Ctrl-C while a run is followed", () => {
     ]);
   });
 
-  it("ends the lines of JSON with where to go on", async () => {
+  it("writes the position as the last line of JSON", async () => {
     const { signal, ended, ref } = await half(["--json"]);
     signal("SIGTERM");
     const { code, lines } = await ended();
@@ -72,7 +72,7 @@ describe("Ctrl-C while a run is followed", () => {
     );
   });
 
-  it("goes on from a checkpoint, too", async () => {
+  it("can continue from a checkpoint, too", async () => {
     const { signal, ended, ref, emulator, clock } = await half(["--json"]);
     signal("SIGINT");
     const { checkpoint } = (await ended()).lines().at(-1);
@@ -86,7 +86,7 @@ describe("Ctrl-C while a run is followed", () => {
     });
   });
 
-  it("cancels the run when it comes twice with --cancel-on-interrupt, and ends with the outcome", async () => {
+  it("cancels the run when pressed twice with --cancel-on-interrupt, and ends with the outcome", async () => {
     const { signal, ended, status, stderr } = await half(["--cancel-on-interrupt"]);
     signal("SIGINT");
     await turns();
@@ -98,13 +98,13 @@ describe("Ctrl-C while a run is followed", () => {
     expect(all).toMatch(/cancelling the run[\s\S]*CANCELLED in/);
   });
 
-  it("lets the run go on when no second one comes", async () => {
+  it("leaves the run alone when no second Ctrl-C follows", async () => {
     const { signal, ended, status } = await half(["--cancel-on-interrupt"]);
     signal("SIGINT");
     expect([(await ended()).code, status()]).toEqual([130, "RUNNING"]);
   });
 
-  it("doesn't wait for the cancellation when it comes a third time", async () => {
+  it("doesn't wait for the cancellation when pressed a third time", async () => {
     const { signal, ended, emulator } = await half(["--cancel-on-interrupt"]);
     emulator.faults.delay("cancelRun", 60_000).status("cancelRun", 500);
     signal("SIGINT");
@@ -116,7 +116,7 @@ describe("Ctrl-C while a run is followed", () => {
     expect(stderr).toContain("detached; the run may be cancelled, or go on\n  follow it again:");
   });
 
-  it("says so when the cancellation fails", async () => {
+  it("reports a failed cancellation", async () => {
     const { signal, ended, emulator } = await half(["--cancel-on-interrupt"]);
     emulator.faults.status("cancelRun", 500);
     signal("SIGINT");
@@ -126,7 +126,7 @@ describe("Ctrl-C while a run is followed", () => {
     expect(stderr).toMatch(/error: POST .*\/cancel -> 500[\s\S]*outcome unknown[\s\S]*follow it again:/);
   });
 
-  it("takes a run that ended meanwhile as it ended", async () => {
+  it("ends with the outcome of a run that ended before the cancellation", async () => {
     const { signal, ended, emulator } = await half(["--cancel-on-interrupt"]);
     emulator.faults.status("cancelRun", 409, { code: "run_not_cancellable" });
     signal("SIGINT");
@@ -136,7 +136,7 @@ describe("Ctrl-C while a run is followed", () => {
   });
 });
 
-describe("a signal elsewhere", () => {
+describe("a signal in other situations", () => {
   it("says where to look when it comes while the agent is created", async () => {
     const clock = new ManualClock();
     const emulator = checkedEmulator({ clock, createDelayMs: 60_000 });
@@ -145,7 +145,7 @@ describe("a signal elsewhere", () => {
     signal("SIGINT");
     const { code, stderr } = await ended();
     expect(code).toBe(130);
-    expect(stderr).toContain(`it may exist\n  look: cursor-agents show ${emulator.agents[0]?.id}`);
+    expect(stderr).toContain(`the agent may exist\n  look: cursor-agents show ${emulator.agents[0]?.id}`);
   });
 
   it("says where to look when it comes while a follow-up is sent", async () => {
@@ -189,7 +189,7 @@ describe("a signal elsewhere", () => {
     expect(await ended()).toMatchObject({ code: 130, stdout: "", stderr: "" });
   });
 
-  it("is left to the system after the first one and after the end", async () => {
+  it("is no longer handled after the first one, and after the end", async () => {
     const { signals, signal, ended } = await half();
     expect(signals.listenerCount("SIGINT")).toBe(1);
     signal("SIGINT");
@@ -199,8 +199,8 @@ describe("a signal elsewhere", () => {
   });
 });
 
-describe("a reader of stdout that leaves", () => {
-  it("ends the command without a word, and the run goes on", async () => {
+describe("a closed stdout", () => {
+  it("ends the command without a message, and the run goes on", async () => {
     const { stdout, stderr, ended, status, emulator } = await half();
     const before = stderr.text;
     stdout.emit("error", broken());
@@ -209,7 +209,7 @@ describe("a reader of stdout that leaves", () => {
     expect(stderr.text).toBe(before);
   });
 
-  it("ends a command that waits for it to read", async () => {
+  it("ends a command that waits for it to drain", async () => {
     const world = stage((run) => run.text("one ").text("two").finish());
     const started = begin(["run", "x"], world);
     started.stdout.takes = false;
@@ -219,7 +219,7 @@ describe("a reader of stdout that leaves", () => {
     expect((await started.ended()).code).toBe(141);
   });
 
-  it("is told from a disk that is full", async () => {
+  it("is distinguished from a full disk", async () => {
     const { stdout, ended } = await half();
     stdout.emit("error", Object.assign(new Error("no space left on device"), { code: "ENOSPC" }));
     const { code, stderr } = await ended();

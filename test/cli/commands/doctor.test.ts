@@ -1,8 +1,8 @@
 import { type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
-import { checkNode } from "../../src/cli/diagnose.ts";
-import { checkedEmulator } from "../support/checked-emulator.ts";
-import { cli, key, type Setting } from "./helpers.ts";
+import { checkNode } from "../../../src/cli/commands/doctor.ts";
+import { checkedEmulator } from "../../support/checked-emulator.ts";
+import { cli, key, type Setting } from "../helpers.ts";
 
 function stage(options: EmulatorOptions = {}) {
   const clock = new ManualClock();
@@ -31,7 +31,7 @@ const allWell = {
 };
 
 describe("doctor", () => {
-  it("finds nothing wrong where nothing is, and starts nothing", async () => {
+  it("passes all checks where everything is right, and starts nothing", async () => {
     const world = stage();
     const { code, states, stdout } = await doctor(
       world,
@@ -46,13 +46,13 @@ describe("doctor", () => {
     expect(world.emulator.requests.map(({ method }) => method)).toEqual(["GET", "GET", "GET"]);
   });
 
-  it("knows when there is no key", async () => {
+  it("reports a missing key", async () => {
     const { code, stdout, states } = await doctor({ ...stage(), env: { CURSOR_API_KEY: undefined } });
     expect([code, states["key"]]).toEqual([4, "fail"]);
     expect(stdout).toContain("cursor.com/dashboard");
   });
 
-  it("tells a key that is refused from a plan that is missing", async () => {
+  it("distinguishes a rejected key from a missing plan", async () => {
     const keys = [{ key, revoked: true }];
     const revoked = await doctor(stage({ keys }));
     expect([revoked.code, revoked.states]).toEqual([
@@ -69,7 +69,7 @@ describe("doctor", () => {
     expect(free.stdout).toContain("a new key won't help");
   });
 
-  it("knows when something takes Bearer tokens out", async () => {
+  it("detects that something removes Bearer tokens", async () => {
     const world = stage();
     const fetch: typeof globalThis.fetch = (input, init) => {
       const request = new Request(input, init);
@@ -81,7 +81,7 @@ describe("doctor", () => {
     expect(stdout).toContain("the key works as Basic, but not as Bearer");
   });
 
-  it("knows when the network doesn't answer", async () => {
+  it("reports that the network doesn't answer", async () => {
     const fetch = async () => {
       throw new TypeError("fetch failed");
     };
@@ -90,7 +90,7 @@ describe("doctor", () => {
     expect(stdout).toContain("check the network, DNS, TLS and proxy");
   });
 
-  it("warns of another base URL and of a proxy that Node doesn't use, and refuses one that can't be", async () => {
+  it("warns about another base URL and about a proxy that Node doesn't use, and fails for an invalid base URL", async () => {
     const world = stage({ baseUrl: "https://proxy.example.com/cursor" });
     const other = await doctor({ ...world, env: { CURSOR_BASE_URL: "https://proxy.example.com/cursor" } });
     expect([other.code, other.states["base url"]]).toEqual([0, "warn"]);
@@ -102,7 +102,7 @@ describe("doctor", () => {
     expect(wrong.stdout).not.toContain("hush");
   });
 
-  it("warns of a clock that is off", async () => {
+  it("warns about a clock that is wrong", async () => {
     const world = stage();
     for (const [shift, said] of [
       [3_600_000, "1 h 0 min behind the server's"],
@@ -119,7 +119,7 @@ describe("doctor", () => {
     }
   });
 
-  it("looks for the model and the repository that are meant", async () => {
+  it("checks the given model and the given repository", async () => {
     const { code, states, stdout } = await doctor(
       stage(),
       "--model",
@@ -133,7 +133,7 @@ describe("doctor", () => {
     expect(git.states["repositories"]).toBe("ok");
   });
 
-  it("makes do when the repositories can't be asked now", async () => {
+  it("only warns when the repositories can't be listed now", async () => {
     const world = stage();
     await doctor(world);
     const again = await doctor(world);

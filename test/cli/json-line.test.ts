@@ -15,7 +15,7 @@ const typesOf = (lines: { type: string }[]) => lines.map(({ type }) => type);
 const git = { branches: [{ repoUrl: "github.com/your-org/your-repo", branch: "cursor/x" }] };
 
 describe("--json", () => {
-  it("tells a run as the library does, between what was created and the outcome", async () => {
+  it("writes a run's events in the form of the library, between created and outcome", async () => {
     waive(/event brand_new is not documented/);
     const { emulator, clock } = stage((run) =>
       run
@@ -92,7 +92,7 @@ describe("--json", () => {
           requestId: "req-00000001",
         },
         hints: [
-          "check the id (cursor-agents ls); what another account's key made is not found either",
+          "check the id (cursor-agents ls); agents of other accounts are not found either",
           "request id for support: req-00000001",
         ],
         exitCode: 1,
@@ -111,7 +111,7 @@ describe("--json", () => {
       error: { kind: "timeout", phase: "deadline" },
       exitCode: 3,
     });
-    // Once: the following tells of it, and the command must not tell of it again.
+    // It is reported only once.
     expect(typesOf(late.lines()).filter((type) => type === "failure")).toHaveLength(1);
     expect(late.stderr.match(/^error:/gm)).toHaveLength(1);
     const keyless = await cli(["ls", "--json"], { ...stage(), env: { CURSOR_API_KEY: undefined } });
@@ -120,7 +120,7 @@ describe("--json", () => {
     ]);
   });
 
-  it("goes on behind a payload that nests too deep to be written as JSON", async () => {
+  it("continues after a payload that nests too deep to be written as JSON", async () => {
     const server = new StreamServer([END(tooDeep("1-0"), assistant("2-0", "Hi"), result(), done)]);
     const { clock, fetch } = server;
     const { code, lines } = await cli(["watch", ref.agentId, ref.id, "--json"], { clock, fetch });
@@ -128,7 +128,7 @@ describe("--json", () => {
     expect(code).toBe(0);
   });
 
-  it("has a line for each thing that every other command tells", async () => {
+  it("has a line for each thing that the other commands print", async () => {
     const world = stage((run) => run.text("Hi").artifact("artifacts/a.md", "# A").finish());
     const { agent, run } = world.emulator.addAgent({ prompt: { text: "x" } });
     await turns();
@@ -165,7 +165,7 @@ describe("--json", () => {
     expect(await json("delete", id, "--yes")).toEqual([{ type: "deleted", agentId: id }]);
   });
 
-  it("is silent on stdout where the command line is wrong", async () => {
+  it("writes nothing to stdout where the command line is wrong", async () => {
     expect(await cli(["run", "--json"])).toMatchObject({ code: 64, stdout: "" });
   });
 });

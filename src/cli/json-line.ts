@@ -13,11 +13,11 @@ import type {
 } from "../index.ts";
 
 /**
- * What `--json` writes to stdout: one object a line, told apart by `type`. Fields may be added; none is renamed or removed.
+ * A line that `--json` writes to stdout: one object, told apart by `type`. Fields may be added; none is renamed or removed.
  *
- * `run`, `watch` and `send` write `created` (not `watch`), then the run's events as {@link RunEvent} has them, then exactly
+ * `run`, `watch` and `send` write `created` (not `watch`), then the run's events in the form of {@link RunEvent}, then exactly
  * one of `outcome`, `detached` and `failure`. Every other command that fails ends in `failure`, too. `error` is an event of
- * the stream; `failure` is the command's.
+ * the stream; `failure` is about the command. A wrong command line (exit code 64) writes no line.
  */
 export type JsonLine =
   | { type: "created"; agent?: Agent; run: Run; adopted?: true }
@@ -28,9 +28,9 @@ export type JsonLine =
       signal: string;
       agentId: string;
       runId: string;
-      /** For `--from`. */
+      /** The position for `--from`. */
       checkpoint: RunCheckpoint;
-      /** What takes the run up again. */
+      /** The command that follows the run again from there. */
       command: string;
       exitCode: number;
     }

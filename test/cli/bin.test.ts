@@ -10,7 +10,7 @@ import { key, toLines } from "./helpers.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "cursor-agents-program-"));
-/** Where the package has it: bundled, since a program must start at once. */
+/** The same path as in the package; bundled, because loading single files would slow down each start. */
 const bin = join(folder, "dist/cli/main.js");
 
 beforeAll(async () => {
@@ -49,13 +49,13 @@ function start(argv: string[], env: Record<string, string> = {}, stdin = "") {
       for (const look of waiting) look();
     });
   }
-  // A program that has gone doesn't read it.
+  // A program that has ended doesn't read it.
   child.stdin?.on("error", () => {});
   child.stdin?.end(stdin);
   const ended = new Promise<{ code: number | null; signal: string | null } & typeof said>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal, ...said }));
   });
-  /** Resolves once it has said something like this. */
+  /** Resolves once the output matches the pattern. */
   const says = (name: "stdout" | "stderr", pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {
@@ -97,19 +97,19 @@ describe("the program", () => {
     // The file that the README downloads.
     const files = await start(["artifacts", "ls", lines[0].agent.id], env).ended;
     expect(files.stdout).toContain("artifacts/notes.md");
-    const [failed, refused, taken] = await Promise.all([
+    const [failed, rejected, taken] = await Promise.all([
       start(["run", "fail", "-q"], env).ended,
       start(["me"], { ...env, CURSOR_API_KEY: "another" }).ended,
       start(["emulator", "--port", new URL(url as string).port]).ended,
     ]);
     expect(failed).toMatchObject({ code: 1, stderr: "" });
-    expect(refused).toMatchObject({ code: 4, stdout: "" });
+    expect(rejected).toMatchObject({ code: 4, stdout: "" });
     expect(taken).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: port \d+ is taken/) });
     emulator.child.kill("SIGINT");
     expect(await emulator.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it("leaves the run on Ctrl-C, and its next command goes on there", async () => {
+  it("leaves the run alone on Ctrl-C, and the printed command continues there", async () => {
     const { emulator, env } = await stage((run) => run.text("one ").hold("rest").text("two").finish());
     const first = start(["run", "x"], env);
     await first.says("stdout", /one /);
@@ -121,7 +121,7 @@ describe("the program", () => {
     expect(await start(command.split(" "), env).ended).toMatchObject({ code: 0, stdout: "two\n" });
   });
 
-  it("cancels the run on the second Ctrl-C where that was asked for", async () => {
+  it("cancels the run on the second Ctrl-C with --cancel-on-interrupt", async () => {
     const { emulator, env } = await stage((run) => run.text("one").hold("never"));
     const { child, ended, says } = start(["run", "x", "--cancel-on-interrupt"], env);
     await says("stdout", /one/);
@@ -132,7 +132,7 @@ describe("the program", () => {
     expect(emulator.runs(emulator.agents[0]?.id as string)[0]?.status).toBe("CANCELLED");
   });
 
-  it("leaves the run on SIGTERM", async () => {
+  it("leaves the run alone on SIGTERM", async () => {
     const { env } = await stage((run) => run.text("one").hold("never"));
     const { child, ended, says } = start(["run", "x"], env);
     await says("stdout", /one/);
@@ -140,7 +140,7 @@ describe("the program", () => {
     expect(await ended).toMatchObject({ code: 143, stderr: expect.stringContaining("detached") });
   });
 
-  it("ends without a word when its reader has gone, as with `| head`", async () => {
+  it("ends without a message when its reader closes stdout, as with `| head`", async () => {
     const { emulator, env } = await stage((run) => run.text("one").hold("rest").text("two").finish());
     const { child, ended, says } = start(["run", "x", "-q"], env);
     await says("stdout", /one/);
@@ -149,7 +149,7 @@ describe("the program", () => {
     expect(await ended).toMatchObject({ code: 141, signal: null, stderr: "" });
   });
 
-  it("ends without a word when a short command's reader has gone", async () => {
+  it("ends without a message when stdout is closed during a short command", async () => {
     const { env } = await stage((run) => run.finish());
     const { child, ended } = start(["me"], env);
     child.stdout?.destroy();
@@ -166,7 +166,7 @@ describe("the program", () => {
     expect(await exited).toEqual([143, null]);
   });
 
-  it("as an emulator ends on SIGTERM while it plays a run", async () => {
+  it("ends on SIGTERM while its emulator plays a run", async () => {
     const { child, ended, says } = start(["emulator"]);
     const [, url] = await says("stdout", /^export CURSOR_BASE_URL=(\S+)\n/);
     const env = { CURSOR_BASE_URL: url as string };
@@ -175,7 +175,7 @@ describe("the program", () => {
     expect(await ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it("reads no more of a file than a prompt may have", async () => {
+  it("stops reading a file at the limit for prompts", async () => {
     const { code, stderr } = await start(["run", "--file", "/dev/zero"]).ended;
     expect([code, stderr]).toEqual([64, "error: /dev/zero: more than 8 MiB\n"]);
   });
@@ -192,19 +192,19 @@ describe("the program", () => {
       said += text;
     });
     const ended = new Promise((resolve) => child.once("close", (code, signal) => resolve([code, signal])));
-    // Once it reads, what is written is taken.
+    // The write completes only once the program reads.
     await new Promise<void>((resolve) => child.stdin.write("x".repeat(300_000), () => resolve()));
     child.kill("SIGINT");
     expect(await ended).toEqual([130, null]);
     expect(said).toBe("ended before the prompt was read: nothing was sent\n");
   });
 
-  it("knows its version, where the package has it", async () => {
+  it("finds the version of its package", async () => {
     const { stdout } = await start(["--version"]).ended;
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  it("tells a wrong command line, and needs no key for that", async () => {
+  it("reports a wrong command line without needing a key", async () => {
     const { code, stdout, stderr } = await start(["run", "--rpeo"], { CURSOR_API_KEY: "" }).ended;
     expect([code, stdout]).toEqual([64, ""]);
     expect(stderr).toMatch(/^error: unknown option '--rpeo'\n\(Did you mean --repo\?\)/);

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { toAgentId, toDuration, toRunId } from "../../src/cli/add-command.ts";
 import { Context } from "../../src/cli/context.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { toAgentId, toDuration, toRunId } from "../../src/cli/values.ts";
 import { cli } from "./helpers.ts";
 
 const io = {
@@ -25,7 +25,7 @@ function namesOf(command: Command, before: string[] = []): string[][] {
 const commands = namesOf(createProgram(new Context(io)));
 
 describe("help", () => {
-  it("knows every command", () => {
+  it("has every command", () => {
     expect(commands.map((names) => names.join(" "))).toEqual([
       ...["run", "watch", "send", "ls", "show", "archive", "unarchive", "delete", "cancel"],
       ...[
@@ -61,7 +61,7 @@ describe("help", () => {
     for (const text of [
       "ls|list [options]  ",
       "show|get <agent>  ",
-      "  0    done; of a run: FINISHED",
+      "  0    success; for a run: FINISHED",
       "  3    --timeout ran out; the run goes on",
       "  64   the command line is wrong",
       'With --json stdout has one JSON object a line, told apart by "type"',
@@ -72,14 +72,14 @@ describe("help", () => {
     expect((await cli(["help", "watch"])).stdout).toContain("--from <position>");
   });
 
-  it("is what is shown, with 64, when there is no command at all", async () => {
+  it("is printed, with exit code 64, when there is no command", async () => {
     const { code, stdout, stderr } = await cli([]);
     expect([code, stdout]).toEqual([64, ""]);
     expect(stderr).toContain("Commands:");
     expect((await cli(["artifacts"])).code).toBe(64);
   });
 
-  it("tells a default once, and in words where its value says little", async () => {
+  it("shows a default once, and in words where the value says little", async () => {
     const { stdout } = await cli(["emulator", "--help"]);
     expect(stdout).toMatch(/--port <n> .*127\.0\.0\.1 \(default: a free one\)\n/);
   });
@@ -97,12 +97,12 @@ describe("a command line that is wrong", () => {
     [["watch"], /missing required argument 'agent'/],
     [["run", "x", "--repo"], /option '--repo <url>' argument missing/],
     [["ls", "extra"], /too many arguments/],
-    [["ls", "--limit", "0"], /Give a whole number from 1 to 1000\./],
-    [["emulator", "--port", "70000"], /Give a whole number from 0 to 65535\./],
-    [["show", "run-1"], /An agent has an id such as bc-/],
-    [["show", ".."], /An agent has an id such as bc-/],
-    [["watch", "bc-1", "bc-2"], /A run has an id such as run-/],
-  ])("is told with 64 and a hint, and nothing is sent: %s", async (argv, said) => {
+    [["ls", "--limit", "0"], /Expected a whole number from 1 to 1000\./],
+    [["emulator", "--port", "70000"], /Expected a whole number from 0 to 65535\./],
+    [["show", "run-1"], /Expected an agent's id such as bc-/],
+    [["show", ".."], /Expected an agent's id such as bc-/],
+    [["watch", "bc-1", "bc-2"], /Expected a run's id such as run-/],
+  ])("is reported with exit code 64 and a hint, and nothing is sent: %s", async (argv, said) => {
     const { code, stdout, stderr } = await cli(argv);
     expect([code, stdout]).toEqual([64, ""]);
     expect(stderr).toMatch(said);
@@ -116,14 +116,14 @@ describe("a command line that is wrong", () => {
     ["30m", 1_800_000],
     ["1h30m", 5_400_000],
     ["500ms", 500],
-  ])("a duration of %s is one", (text, ms) => expect(toDuration(text)).toBe(ms));
+  ])("%s is a duration", (text, ms) => expect(toDuration(text)).toBe(ms));
 
   it.each(["", "0", "-5", "5 m", "m", "5d", "1.2.3", "5mm", "x5m", "Infinity"])(
-    "a duration of %j is none",
+    "%j is not a duration",
     (text) => expect(() => toDuration(text)).toThrow("such as 90s"),
   );
 
-  it("an agent may be named by the address of its page", () => {
+  it("an agent may be given by the address of its page", () => {
     expect(toAgentId("https://cursor.com/agents/bc-1?tab=x")).toBe("bc-1");
     expect(toAgentId("bc-1")).toBe("bc-1");
     expect(toRunId("run-1")).toBe("run-1");
