@@ -345,15 +345,18 @@ async function getAgent(client: Client, measure: Parameters<Scenario<Client>>[1]
   await measure(() => cursor.agents.get(ref.agentId));
 }
 
-/** Pieces of a reply without end; each is sent when it is asked for, in a chunk of its own. */
-function endlessStream(): Response {
+/** Pieces of a reply without end, sent when they are asked for, in chunks of this many frames. */
+function endlessStream(framesInChunk: number): Response {
   const encoder = new TextEncoder();
   let sent = 0;
   const body = new ReadableStream<Uint8Array>(
     {
       pull(controller) {
-        const frame = `id: 1713033000000-${sent++}\nevent: assistant\ndata: {"text":"word ${sent} "}\n\n`;
-        controller.enqueue(encoder.encode(frame));
+        let chunk = "";
+        for (let count = 0; count < framesInChunk; count++) {
+          chunk += `id: 1713033000000-${sent++}\nevent: assistant\ndata: {"text":"word ${sent} "}\n\n`;
+        }
+        controller.enqueue(encoder.encode(chunk));
       },
     },
     { highWaterMark: 0 },
@@ -362,7 +365,7 @@ function endlessStream(): Response {
 }
 
 async function openStream(client: Client, measure: Parameters<Scenario<Client>>[1]): Promise<void> {
-  const cursor = clientOf(client, endlessStream);
+  const cursor = clientOf(client, () => endlessStream(1));
   const open = async () => {
     const events = cursor.runs.stream(ref)[Symbol.asyncIterator]();
     await events.next();
@@ -378,15 +381,18 @@ async function openStream(client: Client, measure: Parameters<Scenario<Client>>[
 
 const frames = 100;
 
-async function readFrames(client: Client, measure: Parameters<Scenario<Client>>[1]): Promise<void> {
-  const events = clientOf(client, endlessStream).runs.stream(ref)[Symbol.asyncIterator]();
-  const read = async () => {
-    for (let index = 0; index < frames; index++) await events.next();
+const readFrames =
+  (framesInChunk: number): Scenario<Client> =>
+  async (client, measure) => {
+    const cursor = clientOf(client, () => endlessStream(framesInChunk));
+    const events = cursor.runs.stream(ref)[Symbol.asyncIterator]();
+    const read = async () => {
+      for (let index = 0; index < frames; index++) await events.next();
+    };
+    await read();
+    await measure(read);
+    await events.return?.();
   };
-  await read();
-  await measure(read);
-  await events.return?.();
-}
 
 async function main(): Promise<void> {
   const code = await measuredCode<Client>("src/index.ts");
@@ -396,8 +402,11 @@ async function main(): Promise<void> {
     const opening = await code.pathOf(openStream);
     print("open a stream", opening, { functions: 75, files: 14 });
     // "About once per frame": what is called now and then, such as once per full buffer, doesn't count.
-    const frame = await code.pathOf(readFrames, frames * 0.9);
+    const frame = await code.pathOf(readFrames(20), frames * 0.9);
     print("one frame", frame, { functions: 16, files: 5 });
+    // The same with the work for each chunk, which frames that arrive together share.
+    const chunk = await code.pathOf(readFrames(1), frames * 0.9);
+    print("one frame in a chunk of its own", chunk, { functions: 38, files: 10 });
   } finally {
     code.close();
   }
