@@ -111,3 +111,14 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
   }
   return whole;
 }
+
+/** 32 hex digits that change with the content (four FNV-1a runs): an ETag, and good enough to notice a tampered URL. */
+export function fingerprint(bytes: Uint8Array): string {
+  let digest = "";
+  for (let seed = 0; seed < 4; seed++) {
+    let hash = (0x811c9dc5 ^ (seed * 0x9e3779b1)) >>> 0;
+    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+    digest += hash.toString(16).padStart(8, "0");
+  }
+  return digest;
+}

@@ -1,5 +1,6 @@
 import type { OperationId } from "../../generated/openapi.ts";
-import type { RecordedRequest } from "./recorder.ts";
+import { bytesSource, interruptedSource, toBytes } from "./body-source.ts";
+import { type Answer, type HeaderEntries, isSource, json, type RecordedRequest } from "./exchange.ts";
 
 /** Which requests a fault is for: an operationId (`getArtifactBytes` is the storage), `"*"` for all, or a test. */
 export type FaultTarget = OperationId | "getArtifactBytes" | "*" | ((request: RecordedRequest) => boolean);
@@ -132,7 +133,7 @@ export class Faults {
   }
 
   /** @internal */
-  takePositionRefusal(): boolean {
+  takePositionRejection(): boolean {
     return this.#refusedPositions > 0 && this.#refusedPositions-- > 0;
   }
 
@@ -173,4 +174,21 @@ export class Faults {
     this.#planned.push({ target, fault, left: options.times ?? 1 });
     return this;
   }
+}
+
+export function statusAnswer(fault: Extract<Fault, { kind: "status" }>): Answer {
+  const headers: HeaderEntries = Object.entries(fault.headers);
+  const { body, status } = fault;
+  if (body === undefined) return { status, headers, body: new Uint8Array() };
+  if (typeof body === "string") return { status, headers, body: toBytes(body) };
+  if (body instanceof Uint8Array) return { status, headers, body };
+  const answer = json(status, body);
+  const own = new Set(headers.map(([name]) => name.toLowerCase()));
+  return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...headers] };
+}
+
+/** Hides the answer's body behind a cut or a stall. */
+export function interruptAnswer(answer: Answer, fault: Extract<Fault, { kind: "interrupt" }>): Answer {
+  const source = isSource(answer.body) ? answer.body : bytesSource(answer.body);
+  return { ...answer, body: interruptedSource(source, fault) };
 }

@@ -1,9 +1,63 @@
+import type { components } from "../../generated/openapi.ts";
+import { fingerprint } from "./body-source.ts";
 import type { Clock } from "./clock.ts";
-import type { Requester } from "./fleet/fleet-records.ts";
-import { Ids } from "./ids.ts";
-import type { RunLog } from "./run-log.ts";
-import type { RunPlayer } from "./run-player.ts";
-import type { AgentEnv, AgentMode, GitBranch, RepoConfig, RunStatus, Usage } from "./types.ts";
+import type { RunLog } from "./runs/run-log.ts";
+import type { Requester } from "./workers/worker-records.ts";
+
+type Schemas = components["schemas"];
+
+export type Agent = Schemas["Agent"];
+
+export type AgentEnv = Schemas["AgentEnv"];
+
+export type AgentMode = Schemas["AgentMode"];
+
+export type AgentSummary = Schemas["AgentSummary"];
+
+export type ApiKeyInfo = Schemas["ApiKeyInfo"];
+
+export type CreateAgentRequest = Schemas["CreateAgentRequest"];
+
+export type Git = Schemas["GitInfo"];
+
+export type GitBranch = Schemas["GitBranch"];
+
+export type Model = Schemas["Model"];
+
+export type RepoConfig = Schemas["RepoConfig"];
+
+export type Run = Schemas["Run"];
+
+export type RunStatus = Schemas["RunStatus"];
+
+export type RunSummary = Schemas["RunSummary"];
+
+export type Usage = Schemas["Usage"];
+
+/** Mints the ids of one emulator: the same calls give the same ids, in each test anew. */
+export class Ids {
+  #count = 0;
+  #requests = 0;
+  #streamMs = 0;
+  #streamSequence = 0;
+
+  uuid(): string {
+    return `00000000-0000-4000-8000-${(++this.#count).toString(16).padStart(12, "0")}`;
+  }
+
+  /** Id of a request, counted apart so that more requests don't change the ids of agents and runs. */
+  requestId(): string {
+    return `req-${String(++this.#requests).padStart(8, "0")}`;
+  }
+
+  /** `<epoch-ms>-<n>`: strictly rising over all runs, n is 0 unless the millisecond repeats. */
+  streamId(now: number): string {
+    const ms = Math.max(Math.floor(now), this.#streamMs);
+    this.#streamSequence = ms === this.#streamMs ? this.#streamSequence + 1 : 0;
+    this.#streamMs = ms;
+    return `${ms}-${this.#streamSequence}`;
+  }
+}
 
 /** A file of an agent. @internal */
 export interface ArtifactRecord {
@@ -14,7 +68,15 @@ export interface ArtifactRecord {
   updatedAt: number;
 }
 
-/** A run and all the emulator keeps of it. @internal */
+/** How a run is ended from outside of its script. @internal */
+export interface RunControl {
+  /** Stops writing frames and frees the timer. */
+  stop(): void;
+  /** Ends the run with this status. */
+  endAs(status: "CANCELLED" | "ERROR" | "EXPIRED"): void;
+}
+
+/** A run with everything the emulator knows about it. @internal */
 export interface RunRecord {
   id: string;
   agentId: string;
@@ -36,7 +98,7 @@ export interface RunRecord {
   /** Run id in the frames, if they were recorded elsewhere. */
   recordedRunId?: string;
   streamExpired: boolean;
-  player?: RunPlayer;
+  player?: RunControl;
   /** Laid over what the API says, by `setRun`. */
   overrides: Record<string, unknown>;
 }
@@ -164,15 +226,4 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 function guessContentType(path: string): string {
   return contentTypes[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
-}
-
-/** 32 hex digits that change with the content (four FNV-1a runs): an ETag, and good enough to notice a tampered URL. */
-export function fingerprint(bytes: Uint8Array): string {
-  let digest = "";
-  for (let seed = 0; seed < 4; seed++) {
-    let hash = (0x811c9dc5 ^ (seed * 0x9e3779b1)) >>> 0;
-    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-    digest += hash.toString(16).padStart(8, "0");
-  }
-  return digest;
 }

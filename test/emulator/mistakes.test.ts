@@ -1,6 +1,6 @@
 import { CursorEmulator, type EmulatorOptions } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
-import { RunScript } from "../../src/emulator/run-script.ts";
+import { RunScript } from "../../src/emulator/runs/run-script.ts";
 
 const script = () =>
   new RunScript({ prompt: "x", agentId: "bc-1", runId: "run-1", autoCreatePR: false, mode: "agent" });
@@ -20,12 +20,12 @@ describe("a mistake in a test is told at once, not by a test that passes", () =>
     [
       "a script without a function",
       () => new CursorEmulator().script("x", undefined as never),
-      /takes a function/,
+      /expected a function/,
     ],
     [
       "a script for nothing",
       () => new CursorEmulator().script(undefined as never, () => {}),
-      /a text, a pattern or a test/,
+      /expected a string, a RegExp or a function/,
     ],
     ["a recording of nothing", () => script().replay(""), /has no event/],
     ["a recording that is no stream", () => script().replay('{"error":"x"}\n\n'), /has no event/],

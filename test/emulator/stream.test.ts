@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../src/emulator/index.ts";
-import { RunConnection } from "../../src/emulator/run-connection.ts";
-import { RunLog } from "../../src/emulator/run-log.ts";
+import { RunConnection } from "../../src/emulator/runs/run-connection.ts";
+import { RunLog } from "../../src/emulator/runs/run-log.ts";
 import { waive } from "../support/checked-emulator.ts";
 import { chunks, drain, emulate, type Frame, frames, names, plain, textOf } from "./helpers.ts";
 

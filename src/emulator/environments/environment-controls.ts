@@ -1,6 +1,11 @@
 import type { EnvironmentBuild, EnvironmentStore } from "./environment-store.ts";
-import type { SecretHolder, SecretKind, SecretStore } from "./secret-store.ts";
-import { toSecret, toSecretOwner } from "./secret-views.ts";
+import {
+  type SecretHolder,
+  type SecretKind,
+  type SecretStore,
+  toSecret,
+  toSecretOwner,
+} from "./secret-store.ts";
 
 /** A secret for {@link SecretControls.add}. */
 export interface AddSecretInit {

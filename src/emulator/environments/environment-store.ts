@@ -1,5 +1,6 @@
 import type { components } from "../../../generated/openapi.ts";
-import type { Caller } from "../keys.ts";
+import type { Caller } from "../authenticate.ts";
+import { toRepoPath } from "../repository.ts";
 import type { Store } from "../store.ts";
 
 /** A build as Get An Environment Build tells it. */
@@ -35,17 +36,6 @@ export type EnvironmentInit = Pick<
   EnvironmentRecord,
   "name" | "owner" | "team" | "userId" | "userEmail" | "repos" | "environmentJson"
 >;
-
-/** `host/owner/repo` in small letters: how repositories are compared, and told of by secrets. @internal */
-export function toRepoPath(repo: string): string {
-  const path = repo
-    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, "")
-    .replace(/^[^/@]*@/, "")
-    .replace(/^([^/:]+):(?!\d+\/)/, "$1/")
-    .replace(/(\.git)?\/*$/i, "")
-    .toLowerCase();
-  return path.split("/").length === 2 ? `github.com/${path}` : path;
-}
 
 /** Are all these repositories, and at least one, among those the key is for? @internal */
 export function isInScope({ repositories }: Caller, repos: readonly { url: string }[]): boolean {

@@ -1,14 +1,30 @@
-import type { Call } from "../core-context.ts";
+import * as z from "zod/mini";
+import type { Call, Route } from "../core.ts";
 import { type Answer, json } from "../exchange.ts";
-import { refusal } from "../refusal.ts";
-import { validate } from "../validation.ts";
+import { failedResponse } from "../failed-response.ts";
+import { offsetCursor, readOffset } from "../page.ts";
+import { toRepoPath } from "../repository.ts";
+import { limit, rule, text, validate } from "../validate.ts";
 import { environmentOf } from "./environment-routes.ts";
-import { listSecretsQuery } from "./environment-schemas.ts";
-import { toRepoPath } from "./environment-store.ts";
-import { offsetCursor, readOffset } from "./offset-cursor.ts";
-import { checkSecretsKey, checkTeam, checkWholeReach } from "./secret-access.ts";
-import type { SecretRecord } from "./secret-store.ts";
-import { toSecret, toSecretOwner } from "./secret-views.ts";
+import { checkSecretsKey, checkTeam, checkWholeReach } from "./secret-routes.ts";
+import { type SecretRecord, toSecret, toSecretOwner } from "./secret-store.ts";
+
+/** Query of List Secrets. */
+export const listSecretsQuery = z
+  .strictObject({
+    scope: z.optional(z.enum(["team", "user", "environment"])),
+    environmentId: z.optional(z.uuid()),
+    name: z.optional(text),
+    repo: z.optional(text),
+    limit: z.optional(limit),
+    cursor: z.optional(text),
+  })
+  .check(
+    rule(
+      (query) => query.environmentId === undefined || !["team", "user"].includes(query.scope ?? ""),
+      "environmentId can't be combined with scope team or user",
+    ),
+  );
 
 /** Another member's: told to team admins, without its repositories. */
 type Listed = SecretRecord & { isOthers?: true };
@@ -61,7 +77,7 @@ function listed(call: Call, query: { scope?: string; environmentId?: string; rep
   }
   if (scope === "user") {
     if (call.caller.info.userId === undefined) {
-      throw refusal(403, "user_required", "This key does not act for a user.");
+      throw failedResponse(403, "user_required", "This key does not act for a user.");
     }
     checkWholeReach(call.caller);
     return users(call);
@@ -70,8 +86,8 @@ function listed(call: Call, query: { scope?: string; environmentId?: string; rep
   return scope === "environment" ? all.filter(({ holder }) => holder.type === "environment") : all;
 }
 
-/** Every secret a key can list, in pages; `nextCursor` is null on the last. @internal */
-export function listSecrets(call: Call): Answer {
+/** Every secret that the key can list, in pages; `nextCursor` is null on the last page. */
+function listSecrets(call: Call): Answer {
   const { core, caller } = call;
   const query = validate(listSecretsQuery, call.query);
   checkSecretsKey(caller);
@@ -98,3 +114,11 @@ export function listSecrets(call: Call): Answer {
   const end = start + page.length;
   return json(200, { items, nextCursor: end < all.length ? offsetCursor(end) : null });
 }
+
+/** List Secrets: the secrets of all holders in one list. */
+export const listSecretsRoute: Route = {
+  method: "GET",
+  path: "/v1/secrets",
+  operationId: "listSecrets",
+  handle: listSecrets,
+};

@@ -1,6 +1,7 @@
-import { toBytes } from "../body-source.ts";
-import { fingerprint, type Store } from "../store.ts";
-import { toRepoPath } from "./environment-store.ts";
+import { fingerprint, toBytes } from "../body-source.ts";
+import { toRepoPath } from "../repository.ts";
+import type { Store } from "../store.ts";
+import type { EnvironmentStore } from "./environment-store.ts";
 
 /** How a secret is used; `build_secret` can't be set by requests. */
 export type SecretKind = "runtime_secret" | "environment_variable" | "build_secret";
@@ -94,4 +95,19 @@ function isSameHolder(one: SecretHolder, other: SecretHolder): boolean {
   }
   if (one.type !== other.type || one.team !== (other as { team: string }).team) return false;
   return one.type === "team" || one.userId === (other as { userId: number }).userId;
+}
+
+/** A version as its holder's own list tells it: without the value. @internal */
+export function toSecret({ id, name, type, repos, createdAt }: SecretRecord) {
+  return { id, name, type, repos, createdAt: new Date(createdAt).toISOString() };
+}
+
+/** The `owner` of List Secrets. @internal */
+export function toSecretOwner({ holder }: SecretRecord, environments: EnvironmentStore) {
+  if (holder.type === "team") return { type: "team" };
+  if (holder.type === "user") return { type: "user", user: { email: holder.userEmail ?? null } };
+  const { environmentId } = holder;
+  const environment = environments.get(environmentId);
+  const user = environment?.owner === "personal" ? { user: { email: environment.userEmail ?? null } } : {};
+  return { type: "environment", environmentId, ...user };
 }
