@@ -1,6 +1,6 @@
-import { type BodySource, type BodyStep, toBytes } from "../body-source.ts";
+import { type BodyStep, PulledSource, toBytes } from "../body-source.ts";
 import type { Clock } from "../clock.ts";
-import { frameText, type RunLog } from "./run-log.ts";
+import { frameText, type LogEntry, type RunLog } from "./run-log.ts";
 
 /** What one connection to a run stream is opened with. */
 export interface RunConnectionInit {
@@ -8,63 +8,50 @@ export interface RunConnectionInit {
   clock: Clock;
   /** Index of the first log entry to send. */
   start: number;
-  /** Sent before anything else: the id-less `status` with the state of now. */
+  /** Sent before anything else: the `status` frame without an id that tells the current status. */
   lead?: Uint8Array;
-  /** Milliseconds of the first heartbeat after the replay has ended, and between later ones. */
+  /** Milliseconds from the end of the replay to the first heartbeat, and between later ones. */
   heartbeat: { first: number; every: number };
   onClose(): void;
 }
 
+/** How much still gets through before the connection is cut. */
+interface PlannedCut {
+  clean: boolean;
+  bytesLeft: number;
+  eventsLeft: number;
+}
+
 const HEARTBEAT = toBytes(frameText("heartbeat", {}));
 
-/** One reader of a run's log. It keeps an index and at most one due heartbeat: nothing queues up for a slow reader. */
-export class RunConnection implements BodySource {
+/**
+ * One reader of a run's log. It keeps its index in the log and at most one pending heartbeat, so nothing queues up for a
+ * slow reader.
+ */
+export class RunConnection extends PulledSource {
   readonly #init: RunConnectionInit;
+  /** Log entries before this index are replayed; id-less status frames among them are skipped. */
   readonly #liveFrom: number;
   readonly #unsubscribe: () => void;
   #index: number;
   #lead: Uint8Array | undefined;
-  #closed = false;
-  #silent = false;
-  #ending = false;
-  #cut: { clean: boolean; bytesLeft: number; eventsLeft: number } | undefined;
+  /** `stalled`: open, but sends nothing more. `ending`: ends after what was sent. */
+  #state: "sending" | "stalled" | "ending" = "sending";
+  #cut: PlannedCut | undefined;
   #heartbeatTimer: unknown;
   #heartbeatDue = false;
-  #wake: () => void = () => {};
 
   constructor(init: RunConnectionInit) {
+    super();
     this.#init = init;
     this.#index = init.start;
     this.#liveFrom = init.log.entries.length;
     this.#lead = init.lead;
-    this.#unsubscribe = init.log.subscribe(() => this.#wake());
+    this.#unsubscribe = init.log.subscribe(() => this.wake());
   }
 
-  async next(): Promise<BodyStep> {
-    for (;;) {
-      if (this.#closed) return { kind: "end" };
-      const step = this.#step();
-      if (step !== undefined) {
-        if (step.kind !== "bytes") this.close();
-        return step;
-      }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#unsubscribe();
-    this.#init.clock.clearTimeout(this.#heartbeatTimer);
-    this.#wake();
-    this.#init.onClose();
-  }
-
-  #step(): BodyStep | undefined {
-    if (this.#ending) return { kind: "end" };
+  protected step(): BodyStep | undefined {
+    if (this.#state === "ending") return { kind: "end" };
     const cut = this.#cut;
     if (cut !== undefined && (cut.bytesLeft <= 0 || cut.eventsLeft <= 0)) {
       return { kind: "cut", clean: cut.clean };
@@ -74,60 +61,71 @@ export class RunConnection implements BodySource {
       this.#lead = undefined;
       return this.#send(lead);
     }
-    return this.#fromLog() ?? this.#fromQuiet();
+    return this.#nextFromLog() ?? this.#nextWhenQuiet();
   }
 
-  #fromLog(): BodyStep | undefined {
-    if (this.#silent) return undefined;
+  protected released(): void {
+    this.#unsubscribe();
+    this.#init.clock.clearTimeout(this.#heartbeatTimer);
+    this.#init.onClose();
+  }
+
+  #nextFromLog(): BodyStep | undefined {
     const { entries } = this.#init.log;
-    for (let entry = entries[this.#index]; entry !== undefined; entry = entries[this.#index]) {
-      const index = this.#index++;
+    while (this.#state === "sending") {
+      const index = this.#index;
+      const entry = entries[index];
+      if (entry === undefined) return undefined;
+      this.#index += 1;
       if (entry.kind === "frame") {
         if (!entry.liveOnly || index >= this.#liveFrom) return this.#send(entry.bytes);
       } else if (entry.kind === "raw") {
         return this.#send(entry.bytes);
       } else if (!entry.spent) {
         entry.spent = true;
-        if (entry.kind === "farewell") {
-          this.#ending = true;
-          return this.#send(entry.bytes);
-        }
-        if (entry.kind === "stall") {
-          this.#silent = true;
-          return undefined;
-        }
-        const { afterBytes, afterEvents } = entry;
-        const endless = Number.POSITIVE_INFINITY;
-        this.#cut = {
-          clean: entry.clean,
-          bytesLeft: afterBytes ?? endless,
-          eventsLeft: afterEvents ?? endless,
-        };
-        if (afterBytes === undefined && afterEvents === undefined) return { kind: "cut", clean: entry.clean };
-        return this.#step();
+        const step = this.#interrupt(entry);
+        if (step !== undefined) return step;
       }
     }
     return undefined;
   }
 
-  #fromQuiet(): BodyStep | undefined {
-    if (this.#silent) return undefined;
+  /** Carries out an interruption that the script planned for the first connection to get here. */
+  #interrupt(entry: Extract<LogEntry, { spent: boolean }>): BodyStep | undefined {
+    if (entry.kind === "stall") {
+      this.#state = "stalled";
+      return undefined;
+    }
+    if (entry.kind === "farewell") {
+      this.#state = "ending";
+      return this.#send(entry.bytes);
+    }
+    const { clean, afterBytes, afterEvents } = entry;
+    if (afterBytes === undefined && afterEvents === undefined) return { kind: "cut", clean };
+    const { POSITIVE_INFINITY } = Number;
+    const [bytesLeft, eventsLeft] = [afterBytes ?? POSITIVE_INFINITY, afterEvents ?? POSITIVE_INFINITY];
+    this.#cut = { clean, bytesLeft, eventsLeft };
+    return bytesLeft <= 0 || eventsLeft <= 0 ? { kind: "cut", clean } : undefined;
+  }
+
+  #nextWhenQuiet(): BodyStep | undefined {
+    if (this.#state === "stalled") return undefined;
     if (this.#init.log.closed) return { kind: "end" };
     if (this.#heartbeatDue) {
       this.#heartbeatDue = false;
       return this.#send(HEARTBEAT);
     }
-    // The first quiet moment is the end of the replay: from here the heart beats, whatever else is sent.
-    if (this.#heartbeatTimer === undefined) this.#beatIn(this.#init.heartbeat.first);
+    // The first quiet moment is the end of the replay. Heartbeats start here and go on, whatever else is sent.
+    if (this.#heartbeatTimer === undefined) this.#scheduleHeartbeat(this.#init.heartbeat.first);
     return undefined;
   }
 
-  #beatIn(ms: number): void {
+  #scheduleHeartbeat(ms: number): void {
     if (!Number.isFinite(ms)) return;
     this.#heartbeatTimer = this.#init.clock.setTimeout(() => {
       this.#heartbeatDue = true;
-      this.#beatIn(this.#init.heartbeat.every);
-      this.#wake();
+      this.#scheduleHeartbeat(this.#init.heartbeat.every);
+      this.wake();
     }, ms);
   }
 

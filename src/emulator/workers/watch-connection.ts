@@ -1,26 +1,26 @@
-import { type BodySource, type BodyStep, toBytes } from "../body-source.ts";
+import { type BodyStep, PulledSource, toBytes } from "../body-source.ts";
 import type { Clock } from "../clock.ts";
 import type { QueueEvent, QueueLog } from "./queue-log.ts";
 
-/** What one watch is opened with. @internal */
+/** What one watch stream is opened with. @internal */
 export interface WatchConnectionInit {
   log: QueueLog;
   clock: Clock;
-  /** Events behind it are sent. */
+  /** Events after this position are sent. */
   position: number;
-  /** When the cursors of this chain, and with them the stream, come to their end. */
+  /** When the cursors of this watch expire, and the stream ends with them. */
   endsAt: number;
   heartbeatMs: number;
   matches(event: QueueEvent): boolean;
-  /** The cursor behind a position, as it is told at a moment. */
+  /** The cursor for a position, as it is sent at this time. */
   cursorAt(position: number, at: number): string;
   onClose(): void;
 }
 
 const CONNECTED = toBytes(": connected\n\n");
 
-/** One reader of the queue's log: pulled, so a slow reader holds nothing but its position. @internal */
-export class WatchConnection implements BodySource {
+/** One reader of the queue's log. It is pulled, so a slow reader costs nothing but its position. @internal */
+export class WatchConnection extends PulledSource {
   readonly #init: WatchConnectionInit;
   readonly #unsubscribe: () => void;
   readonly #endTimer: unknown;
@@ -28,51 +28,32 @@ export class WatchConnection implements BodySource {
   #greeted = false;
   #quietSince: number;
   #counted = true;
-  #closed = false;
   #cut: { clean: boolean } | undefined;
-  #wake: () => void = () => {};
 
   constructor(init: WatchConnectionInit) {
+    super();
     this.#init = init;
     this.#position = init.position;
     this.#quietSince = init.clock.now();
-    this.#unsubscribe = init.log.subscribe(() => this.#wake());
-    // The server ends the stream at that moment, whether or not anyone reads.
-    this.#endTimer = init.clock.setTimeout(() => this.#leave(), init.endsAt - init.clock.now());
+    this.#unsubscribe = init.log.subscribe(() => this.wake());
+    // The server ends the stream at that time even if nobody is reading.
+    this.#endTimer = init.clock.setTimeout(() => this.#stopCounting(), init.endsAt - init.clock.now());
   }
 
-  async next(): Promise<BodyStep> {
-    for (;;) {
-      if (this.#closed) return { kind: "end" };
-      const step = this.#step();
-      if (step !== undefined) {
-        if (step.kind !== "bytes") this.close();
-        return step;
-      }
-      await this.#change();
-    }
-  }
-
-  close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#leave();
-  }
-
-  /** Ends the connection now, behind what was read so far. */
+  /** Ends the connection now, after what has been read so far. */
   cut(clean: boolean): void {
     this.#cut = { clean };
-    this.#leave();
+    this.#stopCounting();
   }
 
-  #step(): BodyStep | undefined {
+  protected step(): BodyStep | undefined {
     if (this.#cut !== undefined) return { kind: "cut", ...this.#cut };
     if (!this.#greeted) {
       this.#greeted = true;
       return { kind: "bytes", bytes: CONNECTED };
     }
     const { log, clock, endsAt, heartbeatMs } = this.#init;
-    // What it has not read was thrown away: a new connection is told so by 410.
+    // Unread events are no longer retained. The stream ends, and a new connection gets 410.
     if (!log.covers(this.#position)) return { kind: "end" };
     for (let event = log.after(this.#position); event !== undefined; event = log.after(this.#position)) {
       if (event.at >= endsAt) break;
@@ -84,6 +65,20 @@ export class WatchConnection implements BodySource {
     return now >= this.#quietSince + heartbeatMs ? this.#send("heartbeat", {}, now) : undefined;
   }
 
+  protected released(): void {
+    this.#stopCounting();
+  }
+
+  /** Waits for an event, the next heartbeat, or the end. */
+  protected override async woken(): Promise<void> {
+    const { clock, heartbeatMs } = this.#init;
+    const timer = Number.isFinite(heartbeatMs)
+      ? clock.setTimeout(() => this.wake(), this.#quietSince + heartbeatMs - clock.now())
+      : undefined;
+    await super.woken();
+    clock.clearTimeout(timer);
+  }
+
   #send(name: string, data: object, at: number): BodyStep {
     this.#quietSince = this.#init.clock.now();
     const id = this.#init.cursorAt(this.#position, at);
@@ -91,27 +86,14 @@ export class WatchConnection implements BodySource {
     return { kind: "bytes", bytes: toBytes(text), event: true };
   }
 
-  /** Waits for an event, the next heartbeat, or the end. */
-  async #change(): Promise<void> {
-    const { clock, heartbeatMs } = this.#init;
-    let timer: unknown;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-      if (Number.isFinite(heartbeatMs)) {
-        timer = clock.setTimeout(resolve, this.#quietSince + heartbeatMs - clock.now());
-      }
-    });
-    clock.clearTimeout(timer);
-  }
-
-  /** It counts no longer; what was logged for it can still be read. */
-  #leave(): void {
+  /** The stream no longer counts as open, but events that were logged before can still be read. */
+  #stopCounting(): void {
     if (this.#counted) {
       this.#counted = false;
       this.#unsubscribe();
       this.#init.clock.clearTimeout(this.#endTimer);
       this.#init.onClose();
     }
-    this.#wake();
+    this.wake();
   }
 }
