@@ -33,7 +33,7 @@ function addUsage(sum: Usage, usage: Usage): Usage {
   });
 }
 
-/** Undocumented, in fractional cents. */
+/** The undocumented cost fields, in fractional cents. */
 function costOf(usage: Usage, shown: boolean) {
   if (!shown) return {};
   const rawCostCents =
@@ -111,7 +111,7 @@ function createSubToken({ core, caller, body, query }: Call) {
   });
 }
 
-/** Usage, key info, models, repositories, worker tokens. */
+/** Usage, API key info, models, repositories and worker tokens. */
 export const accountRoutes: readonly Route[] = [
   { method: "GET", path: "/v1/agents/{id}/usage", operationId: "getAgentUsage", handle: getAgentUsage },
   { method: "GET", path: "/v1/me", operationId: "getApiKeyInfo", handle: getApiKeyInfo },

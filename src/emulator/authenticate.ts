@@ -3,39 +3,39 @@ import { type HeaderEntries, headerOf } from "./exchange.ts";
 import { failedResponse, flatFailedResponse } from "./failed-response.ts";
 import type { ApiKeyInfo } from "./store.ts";
 
-/** A key the emulator accepts. */
+/** An API key that the emulator knows. */
 export interface EmulatorKey {
-  /** As it is sent, without `Bearer` or `:`. */
+  /** The key as it is sent, without `Bearer` or `:`. */
   key: string;
   /** Sub-tokens need a service account; `ApiKeyInfo` of user keys names the user. @default "user" */
   kind?: "user" | "service-account";
   /** `free` keys get 403 `plan_required` everywhere. @default "paid" */
   plan?: "paid" | "free";
-  /** Known once, refused now: 401. @default false */
+  /** A revoked key gets 401. @default false */
   revoked?: boolean;
-  /** Agents of another owner are 404. @default one owner for all keys */
+  /** Requests for agents of another owner get 404. @default one owner for all keys */
   owner?: string;
-  /** Keys of one service account share its four watch streams. @default one account for each key */
+  /** Keys of the same service account share its four watch streams. @default one account per key */
   serviceAccountId?: string;
-  /** URLs of the only repositories the key is for: it sees no request, environment or secret of others. @default all */
+  /** URLs of the repositories in the key's scope. It sees no request, environment or secret of others. @default all */
   repositories?: readonly string[];
-  /** Role in the team; `none`: the key works in no team. @default "member" */
+  /** Role in the team; a key with `none` belongs to no team. @default "member" */
   role?: "admin" | "member" | "none";
-  /** Changes to what API Key Info says. */
+  /** Overrides fields of API Key Info. */
   info?: Partial<ApiKeyInfo>;
 }
 
-/** Who asks. @internal */
+/** Who sent a request, as its API key says. @internal */
 export interface Caller {
   key: string;
   kind: "user" | "service-account";
   owner: string;
   info: ApiKeyInfo;
-  /** Of service account keys. */
+  /** Set for keys of service accounts. */
   serviceAccountId?: string;
-  /** In the team. */
+  /** The role in the team. */
   role: "admin" | "member" | "none";
-  /** The only repositories the key is for. */
+  /** URLs of the only repositories in the key's scope. */
   repositories?: readonly string[];
 }
 
@@ -54,7 +54,7 @@ function readKey(headers: HeaderEntries): string | undefined {
 
 function findKey(key: string, keys: readonly EmulatorKey[] | undefined): EmulatorKey | undefined {
   if (keys !== undefined) return keys.find((candidate) => candidate.key === key);
-  // A key pasted with its quotes or a line break is refused, as by the service.
+  // The service rejects a key that was pasted with its quotes or with a line break.
   if (!/^[\x21-\x7e]+$/.test(key) || /["'`]/.test(key)) return undefined;
   return { key, kind: key.startsWith("sa_") ? "service-account" : "user" };
 }
@@ -76,7 +76,7 @@ function infoOf(key: EmulatorKey): ApiKeyInfo {
 }
 
 /**
- * Who asks, by Basic (key as user name) or Bearer.
+ * Finds the caller by the Authorization header: Basic (with the key as user name) or Bearer.
  *
  * @throws FailedResponse 401 in the auth layer's flat form, or 403 `plan_required`.
  */

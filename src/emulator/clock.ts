@@ -1,14 +1,14 @@
-/** Where the emulator takes its time from: the real clock, or a {@link ManualClock} in tests. */
+/** The emulator's source of time: the real clock, or a {@link ManualClock} in tests. */
 export interface Clock {
   /** Now, in milliseconds since the Unix epoch. */
   now(): number;
-  /** Calls back once, `ms` milliseconds from now; the answer is a handle for {@link Clock.clearTimeout}. */
+  /** Calls back once, `ms` milliseconds from now. Returns a handle for {@link Clock.clearTimeout}. */
   setTimeout(callback: () => void, ms: number): unknown;
-  /** Forgets a timer; unknown and spent handles are ignored. */
+  /** Cancels a timer; unknown handles and those of fired timers are ignored. */
   clearTimeout(handle: unknown): void;
 }
 
-/** The real clock. The globals are looked up at each call, so that fake timers installed later are honoured. */
+/** The real clock. The globals are looked up at each call, so that fake timers installed later take effect. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, ms) => globalThis.setTimeout(callback, ms),
@@ -21,17 +21,17 @@ interface Timer {
   callback: () => void;
 }
 
-/** How {@link ManualClock.run} looks after a promise. */
+/** Limits of {@link ManualClock.run}. */
 export interface ManualClockRunOptions {
-  /** Turns of the event loop given to pending I/O before each jump. @default 25 */
+  /** Turns of the event loop that pending I/O gets before each jump. @default 25 */
   turns?: number;
-  /** Jumps after which the promise is given up. @default 100000 */
+  /** Gives up after this many jumps. @default 100000 */
   maxJumps?: number;
-  /** Real milliseconds without a timer and without a result after which the promise is given up. @default 2000 */
+  /** Gives up after this many real milliseconds without a timer and without a result. @default 2000 */
   patience?: number;
 }
 
-// Taken once, before any fake timers: a turn of the real event loop must stay one.
+// Captured before any fake timers are installed: a turn must remain one of the real event loop.
 const realSetTimeout = globalThis.setTimeout;
 
 const realNow = Date.now;
@@ -46,8 +46,8 @@ function turn(): Promise<void> {
 }
 
 /**
- * A clock that stands still until it is told to move: tests of heartbeats, retention and backoff take no real time.
- * Give the same one to the emulator and to whatever else has timers.
+ * A clock that moves only when it is told to: tests of heartbeats, retention and backoff take no real time.
+ * Pass the same clock to the emulator and to everything else that has timers.
  *
  * @example
  * const clock = new ManualClock();
@@ -84,32 +84,32 @@ export class ManualClock implements Clock {
     this.#timers.delete(handle as object);
   }
 
-  /** Moves on by `ms`, firing on the way, in order, each timer that falls due (those set meanwhile too). */
+  /** Moves forward by `ms` and fires, in order, every timer that becomes due, including those set on the way. */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms;
-    await this.#settle(5);
+    await this.#takeTurns(5);
     for (let due = this.#earliest(); due !== undefined && due.at <= target; due = this.#earliest()) {
       this.#now = Math.max(this.#now, due.at);
       this.#fireDue();
-      await this.#settle(5);
+      await this.#takeTurns(5);
     }
     this.#now = target;
   }
 
-  /** Jumps to the next timer and fires all that are due then. `false`: there was none. */
+  /** Jumps to the next timer and fires all timers that are due then. Returns `false` if there was no timer. */
   async next(): Promise<boolean> {
     const due = this.#earliest();
     if (due === undefined) return false;
     this.#now = Math.max(this.#now, due.at);
     this.#fireDue();
-    await this.#settle(5);
+    await this.#takeTurns(5);
     return true;
   }
 
   /**
-   * Jumps from timer to timer until the promise settles, and hands out what it settles with.
+   * Jumps from timer to timer until the promise settles, and settles as that promise does.
    *
-   * @throws Error when nothing is left that could settle it, or after too many jumps.
+   * @throws Error when no timer is left that could settle it, or after too many jumps.
    */
   async run<T>(promise: Promise<T>, options: ManualClockRunOptions = {}): Promise<T> {
     const { turns = 25, maxJumps = 100_000, patience = 2000 } = options;
@@ -154,7 +154,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  async #settle(turns: number): Promise<void> {
+  async #takeTurns(turns: number): Promise<void> {
     for (let count = 0; count < turns; count++) await turn();
   }
 }

@@ -4,7 +4,7 @@ import type { ExchangeRecord } from "./exchange.ts";
 import type { EmulatorRateLimit } from "./rate-limits.ts";
 import type { Model } from "./store.ts";
 
-/** Someone a sub-token can be made for. */
+/** A member of the team, for whom a sub-token can be created. */
 export interface EmulatorMember {
   /** The member's numeric id. */
   userId: number;
@@ -14,23 +14,23 @@ export interface EmulatorMember {
 
 /** Behaviour of the workers' endpoints. */
 export interface EmulatorWorkersOptions {
-  /** A quiet watch says so at this interval; `Infinity` for never. @default 20000 */
+  /** Milliseconds between the heartbeats of a quiet watch; `Infinity` for none. @default 20000 */
   heartbeatMs?: number;
-  /** Life of a watch's cursors, counted from the list that issued the first. @default 300000 */
+  /** Milliseconds for which the cursors of a watch are valid, from the list that issued the first one. @default 300000 */
   cursorLifetimeMs?: number;
-  /** Watches a service account may have open; one more is 429. @default 4 */
+  /** Watches that a service account may have open; one more gets 429. @default 4 */
   maxStreams?: number;
-  /** Pending requests have the undocumented `repoUrls`, as in production. @default false */
+  /** Adds the undocumented `repoUrls` to pending requests, as in production. @default false */
   repoUrls?: boolean;
 }
 
 /** Behaviour of the secrets' endpoints. */
 export interface EmulatorSecretsOptions {
-  /** Others than team admins get 403 `team_admin_required` for changes of the team's. @default false */
+  /** Only team admins may change the team's secrets; others get 403 `team_admin_required`. @default false */
   adminsOnly?: boolean;
-  /** Secrets a team or an environment can have. @default 1000 */
+  /** Number of secrets that a team or an environment can have. @default 1000 */
   limit?: number;
-  /** A new secret is answered without `id` and `createdAt`, as when it can't be read yet. @default false */
+  /** Leaves `id` and `createdAt` out of the answer for a new secret, as if it could not be read yet. @default false */
   lateIds?: boolean;
 }
 
@@ -38,49 +38,49 @@ export interface EmulatorSecretsOptions {
 export interface EmulatorOptions {
   /** @default the real clock */
   clock?: Clock;
-  /** Where the API lives in `fetch` and `handlers()`. @default "https://api.cursor.com" */
+  /** Base URL of the API in `fetch` and `handlers()`. @default "https://api.cursor.com" */
   baseUrl?: string;
   /** Origin of presigned artifact URLs in `fetch` and `handlers()`. @default the service's own S3 host */
   artifactsOrigin?: string;
   /**
-   * The only keys that are accepted. Without it any key of visible ASCII without quotes is: one that starts with `sa_` is a
-   * service account's, each other one a paid user's.
+   * The API keys that are accepted. By default every key of visible ASCII without quotes is: one that starts with `sa_` is a
+   * service account's key, every other one is a paid user's.
    */
   keys?: readonly EmulatorKey[];
   /** Age of a run, in seconds, from which its stream answers 410 `stream_expired`. @default 86400 */
   retentionSeconds?: number;
-  /** Heartbeats: the first after the replay has ended, then at intervals; `Infinity` for none. @default 30000 and 15000 */
+  /** Milliseconds from the end of the replay to the first heartbeat, and between later ones; `Infinity` for none. @default 30000 and 15000 */
   heartbeat?: { first?: number; every?: number };
-  /** Life of a presigned artifact URL, in seconds. @default 900 */
+  /** Seconds for which a presigned artifact URL is valid. @default 900 */
   urlLifetimeSeconds?: number;
-  /** An agent stays busy (409) for so long after its run ended, as the real one does. 0 switches it off. @default 2000 */
+  /** Milliseconds for which an agent stays busy (409) after its run has ended, as with the service; 0 for none. @default 2000 */
   busyWindowMs?: number;
-  /** Create An Agent answers so much later; the agent exists at once. @default 0 */
+  /** Milliseconds by which Create An Agent delays its answer; the agent exists at once. @default 0 */
   createDelayMs?: number;
-  /** A run stays CREATING for so long. @default 0 (until the next microtask) */
+  /** Milliseconds for which a run stays CREATING. @default 0 (until the next microtask) */
   startDelayMs?: number;
-  /** Pause before each event of a script, for a live feel. @default 0 */
+  /** Milliseconds of pause before each event of a script, as in a live run. @default 0 */
   pace?: number;
-  /** Send the `interaction_update` twins and the frames around them. @default true */
+  /** Sends `interaction_update` frames beside the simplified ones. @default true */
   interactionUpdates?: boolean;
   /**
-   * Streams opened within `windowMs` (default 2000) of a run's creation are refused: by an `error` event in the stream, or
+   * Streams opened within `windowMs` (default 2000) of a run's creation fail: by an `error` event in the stream, or
    * by HTTP 409. @default false
    */
   streamNotReady?: "in-stream" | "409" | { form: "in-stream" | "409"; windowMs: number } | false;
-  /** Files appear in List Artifacts so much later than they were written. @default 0 */
+  /** Milliseconds from the writing of an artifact until List Artifacts shows it. @default 0 */
   artifactDelayMs?: number;
-  /** `enabled: false`: 403 `feature_unavailable`. `cost`: the undocumented cost fields. @default enabled, no cost */
+  /** With `enabled: false` usage gets 403 `feature_unavailable`; `cost` adds the undocumented cost fields. @default enabled, no cost */
   usage?: { enabled?: boolean; cost?: boolean };
-  /** `repos[].url` of Get An Agent without the scheme, as was seen once. @default false */
+  /** Leaves the scheme out of `repos[].url` in Get An Agent, as was seen once. @default false */
   schemelessRepoUrls?: boolean;
   /** @default a short list with `default`, `composer-2` and others */
   models?: readonly Model[];
-  /** URLs that List Repositories names. @default two of `your-org` */
+  /** URLs that List Repositories returns. @default two of `your-org` */
   repositories?: readonly string[];
   /** List Repositories allows 1 request a minute and 30 an hour per key. @default true */
   repositoriesLimit?: boolean;
-  /** Pools that are registered from the start, for any repository; unknown ones are 400. @default ["default", "sandbox", "gpu"] */
+  /** Pools that are registered from the start, for any repository; agents on unknown pools get 400. @default ["default", "sandbox", "gpu"] */
   pools?: readonly string[];
   /** @default developer@example.com (42) and alice@company.com (43) */
   members?: readonly EmulatorMember[];
@@ -88,15 +88,15 @@ export interface EmulatorOptions {
   workers?: EmulatorWorkersOptions;
   /** Behaviour of the secrets' endpoints. */
   secrets?: EmulatorSecretsOptions;
-  /** Pages of environments and of secrets are half as long as was asked for, which they may be. @default false */
+  /** Makes pages of environments and secrets half as long as requested, which the contract allows. @default false */
   shortPages?: boolean;
   /** @default none */
   rateLimit?: EmulatorRateLimit;
-  /** Told of each exchange when its body is over: to check all of them against a contract. */
+  /** Called with each exchange when its body has ended, for example to check it against the contract. */
   onExchange?(exchange: ExchangeRecord): void;
 }
 
-/** Listed so that a misspelt option is an error where no compiler looks. */
+/** All option names, so that a misspelt option is an error in JavaScript, too. */
 const optionNames: Record<keyof EmulatorOptions, true> = {
   clock: true,
   baseUrl: true,
@@ -134,7 +134,7 @@ export function resolveOptions(options: EmulatorOptions) {
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(optionNames, name)) {
       const names = Object.keys(optionNames).join(", ");
-      throw new TypeError(`CursorEmulator: "${name}" is no option; there are ${names}`);
+      throw new TypeError(`CursorEmulator: unknown option "${name}"; expected one of ${names}`);
     }
   }
   const notReady = options.streamNotReady ?? false;
@@ -184,7 +184,7 @@ export function resolveOptions(options: EmulatorOptions) {
   };
 }
 
-/** The models an emulator knows unless it is told others. Form and oddities as on the wire; the list is ours. */
+/** The default models. Their form and quirks are those of the service; the list is made up. */
 export const defaultModels: readonly Model[] = [
   {
     id: "default",
@@ -217,7 +217,7 @@ export const defaultModels: readonly Model[] = [
     id: "claude-4.6-sonnet-thinking",
     displayName: "Claude 4.6 Sonnet (Thinking)",
     description: "Careful with long tasks.",
-    // The wire has variants with a parameter that `parameters` does not list.
+    // The service has variants with a parameter that `parameters` does not list.
     variants: [
       {
         params: [{ id: "context", value: "1m" }],
@@ -228,7 +228,7 @@ export const defaultModels: readonly Model[] = [
   },
 ];
 
-/** The repositories an emulator lists unless it is told others. */
+/** The default repositories. */
 export const defaultRepositories: readonly string[] = [
   "https://github.com/your-org/your-repo",
   "https://github.com/your-org/your-other-repo",

@@ -1,6 +1,6 @@
 import { type Answer, type HeaderEntries, json } from "./exchange.ts";
 
-/** Thrown inside the emulator to answer with an error; the request pipeline turns it into its response. */
+/** Thrown by operations to answer with an error status; `handleRequest` sends its answer. @internal */
 export class FailedResponse extends Error {
   readonly answer: Answer;
 
@@ -10,7 +10,7 @@ export class FailedResponse extends Error {
   }
 }
 
-/** The normal error body: `{ error: { code, message } }`. */
+/** The usual error body: `{ error: { code, message } }`. */
 export function failedResponse(
   status: number,
   code: string,
@@ -20,7 +20,7 @@ export function failedResponse(
   return new FailedResponse(json(status, { error: { code, message } }, headers), message);
 }
 
-/** The flat body of the framework and the auth layer, whose code is literally `error`. */
+/** The flat error body of the framework and of the authentication layer; its code is literally `error`. */
 export function flatFailedResponse(
   status: number,
   message: string,
@@ -29,7 +29,7 @@ export function flatFailedResponse(
   return new FailedResponse(json(status, { code: "error", message }, headers), message);
 }
 
-/** The form of the workers' endpoints: `{ error: "<Title>: <text>" }`. */
+/** The error body of the workers' endpoints: `{ error: "<Title>: <text>" }`. */
 export function titledFailedResponse(status: number, title: string, text: string): FailedResponse {
   return new FailedResponse(json(status, { error: `${title}: ${text}` }), text);
 }

@@ -2,7 +2,7 @@ import type { OperationId } from "../../generated/openapi.ts";
 import { bytesSource, interruptedSource, toBytes } from "./body-source.ts";
 import { type Answer, type HeaderEntries, isSource, json, type RecordedRequest } from "./exchange.ts";
 
-/** Which requests a fault is for: an operationId (`getArtifactBytes` is the storage), `"*"` for all, or a test. */
+/** The requests that a fault is for: an operationId (`getArtifactBytes` for the storage), `"*"` for all, or a predicate. */
 export type FaultTarget = OperationId | "getArtifactBytes" | "*" | ((request: RecordedRequest) => boolean);
 
 /** @internal */
@@ -19,23 +19,23 @@ export type Fault =
   | { kind: "drop-answer" }
   | { kind: "drop-request" };
 
-/** How often a fault strikes. */
+/** How many requests a fault applies to. */
 export interface FaultTimes {
   /** `Infinity` for always. @default 1 */
   times?: number;
 }
 
-/** What a {@link Faults.status} fault answers beside its status. */
+/** The answer of a {@link Faults.status} fault. */
 export interface StatusFaultOptions extends FaultTimes {
-  /** Text and bytes as they are, other values as JSON. @default the error envelope with a code that fits the status */
+  /** Strings and bytes are sent unchanged, other values as JSON. @default the error envelope with a code that fits the status */
   body?: string | Uint8Array | object;
   /** Code of the default body. */
   code?: string;
-  /** A string body gets no content type of its own. */
+  /** Headers of the answer. A string body has no content type unless it is given here. */
   headers?: Record<string, string>;
 }
 
-/** Where a body is interrupted; without a point right after the headers. */
+/** Where a body is interrupted. @default right after the headers */
 export interface InterruptionOptions extends FaultTimes {
   /** Whole SSE frames that still get through. */
   afterEvents?: number;
@@ -64,8 +64,9 @@ interface Planned {
 }
 
 /**
- * Trouble on demand. Each fault strikes the next requests it is for, once unless told otherwise; of several for one request
- * the oldest of each sort strikes. A fault says nothing about the work: `status` comes instead of it, the others beside it.
+ * Plans faults. Each one applies to the next request that matches its target, once unless `times` is given. If several
+ * match one request, the oldest of each kind applies. `status` replaces the work of the operation; with the other faults
+ * the operation does its work.
  *
  * @example
  * emulator.faults.dropAnswer("createAgent").cut("streamRun", { afterEvents: 3 });
@@ -85,13 +86,13 @@ export class Faults {
     return this.#plan(operation, { kind: "status", status, body, headers: options.headers ?? {} }, options);
   }
 
-  /** Does the work, then destroys the connection in the body (or, `clean`, ends it as if complete). */
+  /** Does the work, then destroys the connection within the body, or (`clean`) ends the body as if it were complete. */
   cut(operation: FaultTarget, options: InterruptionOptions & { clean?: boolean } = {}): this {
     const { times: _times, clean = false, ...point } = options;
     return this.#plan(operation, { kind: "interrupt", stall: false, clean, ...point }, options);
   }
 
-  /** Does the work, then falls silent in the body, or (`beforeHeaders`) before any answer. The socket stays open. */
+  /** Does the work, then sends nothing more from within the body on, or (`beforeHeaders`) no answer at all. The socket stays open. */
   stall(operation: FaultTarget, options: InterruptionOptions & { beforeHeaders?: boolean } = {}): this {
     const { times: _times, beforeHeaders = false, ...point } = options;
     if (beforeHeaders) return this.#plan(operation, { kind: "silence" }, options);
@@ -108,7 +109,7 @@ export class Faults {
     return this.#plan(operation, { kind: "drop-answer" }, options);
   }
 
-  /** Destroys the connection before anything is done. */
+  /** Destroys the connection before doing any work. */
   dropRequest(operation: FaultTarget, options: FaultTimes = {}): this {
     return this.#plan(operation, { kind: "drop-request" }, options);
   }
@@ -119,13 +120,13 @@ export class Faults {
     return this;
   }
 
-  /** Streams refuse a good `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
+  /** Streams answer a valid `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
   refusePosition(options: FaultTimes = {}): this {
     this.#refusedPositions = options.times ?? 1;
     return this;
   }
 
-  /** Forgets all faults that have not struck yet. */
+  /** Forgets all faults that are still planned. */
   clear(): void {
     this.#planned = [];
     this.#blindPositions = 0;
@@ -165,10 +166,10 @@ export class Faults {
   }
 
   #plan(target: FaultTarget, fault: Fault, options: FaultTimes): this {
-    // A fault that never strikes would let a test pass that tests nothing.
+    // A fault that never applies would let a test pass that tests nothing.
     if (typeof target !== "function" && !this.#operations.includes(target)) {
       throw new TypeError(
-        `CursorEmulator: there is no operation "${target}"; there are ${this.#operations.join(", ")}`,
+        `CursorEmulator: unknown operation "${target}"; expected one of ${this.#operations.join(", ")}`,
       );
     }
     this.#planned.push({ target, fault, left: options.times ?? 1 });
@@ -187,7 +188,7 @@ export function statusAnswer(fault: Extract<Fault, { kind: "status" }>): Answer 
   return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...headers] };
 }
 
-/** Hides the answer's body behind a cut or a stall. */
+/** Interrupts the body of an answer by a cut or a stall. @internal */
 export function interruptAnswer(answer: Answer, fault: Extract<Fault, { kind: "interrupt" }>): Answer {
   const source = isSource(answer.body) ? answer.body : bytesSource(answer.body);
   return { ...answer, body: interruptedSource(source, fault) };

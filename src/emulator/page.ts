@@ -2,13 +2,13 @@ import { fingerprint, toBytes } from "./body-source.ts";
 import { json } from "./exchange.ts";
 import { invalid } from "./failed-response.ts";
 
-/** A cursor as List Environments gives it: `MjA` is 20. What moves during a walk is missed, or comes twice. */
+/** A page cursor as List Environments returns it: `MjA` is 20. Items that move between pages are missed or come twice. @internal */
 export function offsetCursor(offset: number): string {
   return btoa(String(offset)).replaceAll("=", "");
 }
 
 /**
- * The offset in a cursor; 0 without one.
+ * The offset in a page cursor; 0 without one.
  *
  * @throws FailedResponse 400 `validation_error`.
  */
@@ -36,10 +36,10 @@ export function pageAfter<Item extends { id: string }>(
   return json(200, { items, ...(last === undefined ? {} : { nextCursor: last.id }) });
 }
 
-/** What a cursor is bound to: it means nothing beside other values. @internal */
+/** The values that a cursor is bound to; it is invalid with other values. @internal */
 export type CursorScope = Readonly<Record<string, string | undefined>>;
 
-/** Mints and reads opaque positions. A token of another scope, of another emulator or of nobody reads as none. @internal */
+/** Creates and reads opaque cursors. A cursor of another scope or of another emulator is invalid. @internal */
 export class SealedCursors {
   readonly #generation: number;
 
@@ -49,7 +49,7 @@ export class SealedCursors {
   }
 
   mint(kind: string, scope: CursorScope, values: readonly number[]): string {
-    // No full stop between them: the time of a manual clock can have a fraction.
+    // The separator is not a full stop, because the time of a manual clock can have a fraction.
     const text = [kind, ...values].join(":");
     return btoa(`${text}:${this.#seal(text, scope)}`)
       .replaceAll("+", "-")

@@ -5,9 +5,9 @@ import { FailedResponse, failedResponse, flatFailedResponse } from "./failed-res
 /** The form of a 429 body: the usual envelope, the flat form of the framework, or the form of a backend service. */
 export type RateLimitForm = "envelope" | "flat" | "connect";
 
-/** A limit on each operation of each key. */
+/** A rate limit, counted for each operation and each key. */
 export interface EmulatorRateLimit {
-  /** Requests in any 60 seconds; the next one is 429. */
+  /** Requests allowed in any 60 seconds; the next one gets 429. */
   perMinute: number;
   /** Body of the 429. @default "envelope" */
   form?: RateLimitForm;

@@ -1,9 +1,9 @@
-/** `github.com/o/r` for `https://github.com/o/r.git`. */
+/** `github.com/o/r` for `https://github.com/o/r.git`. @internal */
 export function withoutScheme(url: string): string {
   return url.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").replace(/(\.git)?\/*$/, "");
 }
 
-/** `host/owner/repo` in small letters: how repositories are compared, and told of by secrets. @internal */
+/** `host/owner/repo` in lower case: the form in which repositories are compared, and in which secrets name them. @internal */
 export function toRepoPath(repo: string): string {
   const path = repo
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, "")
@@ -14,7 +14,7 @@ export function toRepoPath(repo: string): string {
   return path.split("/").length === 2 ? `github.com/${path}` : path;
 }
 
-/** Do two URLs name one repository? @internal */
+/** Whether two URLs name the same repository. @internal */
 export function isSameUrl(one: string | undefined, other: string): boolean {
   return one !== undefined && toRepoPath(one) === toRepoPath(other);
 }
@@ -27,7 +27,7 @@ export interface WorkerRepo {
   url: string;
 }
 
-/** `owner/name` or a URL; credentials are left out. @internal */
+/** Parses `owner/name` or a URL; drops credentials. @internal */
 export function toWorkerRepo(repo: string): WorkerRepo {
   if (!URL.canParse(repo)) {
     const [owner = "", name = ""] = repo.split("/");
@@ -42,7 +42,7 @@ export function toWorkerRepo(repo: string): WorkerRepo {
 
 type RepoName = Pick<WorkerRepo, "owner" | "name"> | undefined;
 
-/** Do both name one repository, or none? @internal */
+/** Whether both name the same repository, or neither names one. @internal */
 export function isSameRepo(one: RepoName, other: RepoName): boolean {
   return (
     one?.owner.toLowerCase() === other?.owner.toLowerCase() &&

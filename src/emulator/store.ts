@@ -34,7 +34,7 @@ export type RunSummary = Schemas["RunSummary"];
 
 export type Usage = Schemas["Usage"];
 
-/** Mints the ids of one emulator: the same calls give the same ids, in each test anew. */
+/** Creates the ids of one emulator. They start again in each emulator, so the same calls give the same ids. @internal */
 export class Ids {
   #count = 0;
   #requests = 0;
@@ -45,7 +45,7 @@ export class Ids {
     return `00000000-0000-4000-8000-${(++this.#count).toString(16).padStart(12, "0")}`;
   }
 
-  /** Id of a request, counted apart so that more requests don't change the ids of agents and runs. */
+  /** Id of a request. It has its own counter, so that further requests don't change the ids of agents and runs. */
   requestId(): string {
     return `req-${String(++this.#requests).padStart(8, "0")}`;
   }
@@ -91,15 +91,15 @@ export interface RunRecord {
   usage?: Usage;
   usageUuid?: string;
   log: RunLog;
-  /** Bodies that the next connections get instead of the stream. */
+  /** Bodies that the next connections to the stream get instead of its frames. */
   preludes: ("unavailable" | Uint8Array)[];
-  /** The script begins with recorded frames that bring their own leading status. */
+  /** The script starts with recorded frames that include the leading status. */
   leadRecorded: boolean;
-  /** Run id in the frames, if they were recorded elsewhere. */
+  /** Run id within the frames, if they were recorded elsewhere. */
   recordedRunId?: string;
   streamExpired: boolean;
   player?: RunControl;
-  /** Laid over what the API says, by `setRun`. */
+  /** Fields set by `setRun`; they replace those in answers. */
   overrides: Record<string, unknown>;
 }
 
@@ -107,9 +107,9 @@ export interface RunRecord {
 export interface AgentRecord {
   id: string;
   owner: string;
-  /** Who asked for it, as its pool request says. */
+  /** Who created it, as its pool request says. */
   requester: Requester;
-  /** Rising with creation: the order of agents with the same time. */
+  /** Rises with creation; orders agents with the same time. */
   order: number;
   name: string;
   env: AgentEnv;
@@ -125,18 +125,18 @@ export interface AgentRecord {
   /** Oldest first. */
   runs: RunRecord[];
   branches: GitBranch[];
-  /** Some run has ended: from then on `git` is told even if nothing was pushed. */
+  /** Set when a run ends: from then on answers have `git` even if nothing was pushed. */
   gitKnown: boolean;
   artifacts: Map<string, ArtifactRecord>;
   overrides: Record<string, unknown>;
 }
 
-/** CREATING and RUNNING, and whatever a script makes up that is not terminal. */
+/** Whether a run with this status is over. Statuses that a script makes up are not terminal. @internal */
 export function isTerminal(status: string): boolean {
   return status === "FINISHED" || status === "ERROR" || status === "CANCELLED" || status === "EXPIRED";
 }
 
-/** All state of one emulator. @internal */
+/** Agents with their runs and artifacts, and the ids of one emulator. @internal */
 export class Store {
   readonly ids = new Ids();
   readonly agents = new Map<string, AgentRecord>();
@@ -165,12 +165,12 @@ export class Store {
     return id;
   }
 
-  /** Remembers an id that was not minted here (recorded, or made up by a script). */
+  /** Assigns an id from elsewhere (recorded, or written by a script) to its run. */
   claimStreamId(id: string, runId: string): void {
     if (!this.#streamIds.has(id)) this.#streamIds.set(id, runId);
   }
 
-  /** The run an id of a stream event belongs to. */
+  /** The run to which the id of a stream event belongs. */
   ownerOfStreamId(id: string): string | undefined {
     return this.#streamIds.get(id);
   }
@@ -202,7 +202,7 @@ export class Store {
     });
   }
 
-  /** Pushes a branch, or tells more about one that was pushed. */
+  /** Adds a pushed branch, or updates one that is known. */
   pushBranch(agent: AgentRecord, branch: GitBranch): void {
     const known = agent.branches.find(
       (candidate) => candidate.branch === branch.branch && candidate.repoUrl === branch.repoUrl,

@@ -9,7 +9,7 @@ function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** The wording of zod 3, which the service's own texts have. */
+/** An issue in the words of zod 3, as the service words it. */
 function describe(issue: Issue, root: unknown): string {
   const path = issue.path.map(String).join(".");
   const at = path === "" ? "" : `${path}: `;
@@ -34,26 +34,26 @@ function describe(issue: Issue, root: unknown): string {
 }
 
 /**
- * The value, if the schema takes it.
+ * Validates a query or a body, and returns it.
  *
- * @throws FailedResponse 400 naming everything that is wrong: `validation_error`, or what `refuse` makes of the message.
+ * @throws FailedResponse 400 that names everything wrong: a `validation_error`, or what `fail` makes of the message.
  */
 export function validate<Schema extends z.core.$ZodType>(
   schema: Schema,
   value: unknown,
-  refuse: (message: string) => FailedResponse = invalid,
+  fail: (message: string) => FailedResponse = invalid,
 ): z.core.output<Schema> {
   const result = (schema as unknown as z.ZodMiniType).safeParse(value);
   if (result.success) return result.data as z.core.output<Schema>;
-  throw refuse(result.error.issues.map((issue) => describe(issue, value)).join("; "));
+  throw fail(result.error.issues.map((issue) => describe(issue, value)).join("; "));
 }
 
-/** Refuses with a message of its own; zod's mini build has no texts. */
+/** A check with its own message; the mini build of zod has no messages. */
 export function rule<T>(test: (value: T) => boolean, message: string) {
   return z.refine<T>(test, message);
 }
 
-/** A text that is not empty. */
+/** A non-empty string. */
 export const text = z.string().check(z.minLength(1));
 
 export const isHttpUrl = (text: string) => {
@@ -67,8 +67,8 @@ export const limit = z.string().check(
   rule((value) => !(Number(value) > 100), "limit must be at most 100"),
 );
 
-/** Body of the operations that take none. */
+/** Body of operations that take none. */
 export const emptyBody = z.strictObject({});
 
-/** Query of the operations that take none. */
+/** Query of operations that take none. */
 export const emptyQuery = z.strictObject({});

@@ -10,12 +10,12 @@ describe("a mistake in a test is told at once, not by a test that passes", () =>
     [
       "an option that is none",
       () => new CursorEmulator({ clok: 1 } as EmulatorOptions),
-      /"clok" is no option; there are clock/,
+      /unknown option "clok"; expected one of clock/,
     ],
     [
       "a fault for no operation",
       () => new CursorEmulator().faults.dropAnswer("createAgnt" as never),
-      /no operation "createAgnt"/,
+      /unknown operation "createAgnt"/,
     ],
     [
       "a script without a function",
@@ -29,8 +29,8 @@ describe("a mistake in a test is told at once, not by a test that passes", () =>
     ],
     ["a recording of nothing", () => script().replay(""), /has no event/],
     ["a recording that is no stream", () => script().replay('{"error":"x"}\n\n'), /has no event/],
-    ["a text that is none", () => script().text(undefined as never), /text\(\) takes a string/],
-    ["a thought that is none", () => script().thinking(1 as never), /thinking\(\) takes a string/],
+    ["a text that is none", () => script().text(undefined as never), /text\(\) expected a string/],
+    ["a thought that is none", () => script().thinking(1 as never), /thinking\(\) expected a string/],
     ["an artifact elsewhere", () => script().artifact("notes.md", "x"), /starts with "artifacts\/"/],
     ["a step after the end", () => script().finish().text("x"), /after the run has ended/],
   ])("%s", (_, mistake, message) => expect(mistake).toThrow(message));

@@ -19,7 +19,7 @@ export const listAgentsQuery = z.strictObject({
 });
 
 /**
- * The agent of a call.
+ * The agent that the path names.
  *
  * @throws FailedResponse 404 `agent_not_found`, also for agents of another owner.
  */
@@ -31,7 +31,7 @@ export function agentOf(call: Call): AgentRecord {
   return agent;
 }
 
-/** Is this an id, or an alias, of a model the emulator knows? */
+/** Whether this is the id or an alias of a known model. */
 export function knowsModel(core: Core, id: string): boolean {
   return core.options.models.some((model) => model.id === id || model.aliases?.includes(id) === true);
 }
@@ -110,7 +110,7 @@ async function createAgent({ core, body, caller, query }: Call) {
   const input = validate(createAgentBody, body);
   checkCreate(core, caller.owner, input);
   const { agent, run } = addAgent(core, input, caller.owner, requesterOf(caller));
-  // Written down on arrival: the wait comes after the work, and the answer tells the state of then.
+  // The agent exists from now on; only the answer is delayed, so it shows the state before the delay.
   const answer = json(201, { agent: toAgent(agent, core.options), run: toRun(agent, run) });
   await core.sleep(core.options.createDelayMs);
   return answer;
@@ -133,7 +133,7 @@ function listAgents({ core, query, caller }: Call) {
       (includeArchived === "true" || !agent.archived),
   );
   const at = cursor === undefined ? 0 : agents.findIndex((agent) => agent.id === cursor) + 1;
-  // An unknown cursor is no error here: it is followed by nothing.
+  // An unknown page cursor is not an error here: the page after it is empty.
   const start = cursor !== undefined && at === 0 ? agents.length : at;
   const page = agents.slice(start, start + Number(limit));
   const last = start + page.length < agents.length ? page.at(-1) : undefined;
@@ -165,13 +165,13 @@ function setArchived(archived: boolean) {
     if (agent.archived !== archived) agent.updatedAt = call.core.store.now();
     agent.archived = archived;
     const request = call.core.workers.request(agent.id);
-    // The claims of an archived agent end.
+    // Archiving an agent ends the claim of its request.
     if (archived && request !== undefined) call.core.workers.retire(request);
     return json(200, { id: agent.id });
   };
 }
 
-/** Create, list, get, delete, archive, unarchive. */
+/** Operations on agents: create, list, get, delete, archive, unarchive. */
 export const agentRoutes: readonly Route[] = [
   { method: "POST", path: "/v1/agents", operationId: "createAgent", handle: createAgent },
   { method: "GET", path: "/v1/agents", operationId: "listAgents", handle: listAgents },

@@ -14,7 +14,7 @@ import {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
-/** The agent's branches; one entry per repository when nothing was pushed to it. Absent until there is something to tell. */
+/** The agent's branches, or one entry per repository if nothing was pushed; absent before the first run has ended. */
 export function gitOf(agent: AgentRecord): Git | undefined {
   if (!agent.gitKnown) return undefined;
   const branches = agent.branches.map((branch) => ({ ...branch }));
@@ -44,7 +44,7 @@ export function toAgentSummary(agent: AgentRecord): AgentSummary {
   };
 }
 
-/** Get An Agent. Prompt, model, MCP servers and envVars are never echoed. */
+/** The answer of Get An Agent. It never repeats prompt, model, MCP servers or envVars. */
 export function toAgent(agent: AgentRecord, options: ResolvedOptions): Agent {
   const repos = agent.repos.map((repo) =>
     options.schemelessRepoUrls ? { ...repo, url: withoutScheme(repo.url) } : { ...repo },
@@ -76,7 +76,7 @@ export function toRunSummary(agent: AgentRecord, run: RunRecord): RunSummary {
   };
 }
 
-/** Get A Run. */
+/** The answer of Get A Run. */
 export function toRun(agent: AgentRecord, run: RunRecord): Run {
   const hasResult = run.result !== undefined && run.result !== "";
   return {
@@ -86,7 +86,7 @@ export function toRun(agent: AgentRecord, run: RunRecord): Run {
   };
 }
 
-/** What a `result` frame says. */
+/** The data of a `result` frame. */
 export function toResultData(agent: AgentRecord, run: RunRecord): Record<string, unknown> {
   const git = gitOf(agent);
   return {
@@ -98,7 +98,7 @@ export function toResultData(agent: AgentRecord, run: RunRecord): Record<string,
   };
 }
 
-/** Fills the missing counts with zero and sums them up. */
+/** Token counts with zero for the missing ones, and their total. */
 export function completeUsage(usage: Partial<Usage> = {}): Usage {
   const { inputTokens = 0, outputTokens = 0, cacheWriteTokens = 0, cacheReadTokens = 0 } = usage;
   const totalTokens = inputTokens + outputTokens + cacheWriteTokens + cacheReadTokens;

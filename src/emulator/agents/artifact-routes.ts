@@ -40,7 +40,7 @@ function downloadArtifact(call: Call) {
   return json(200, presign(call.core, agent.id, path, call.request.artifactsOrigin));
 }
 
-/** List and download. */
+/** Operations on artifacts: list and download. */
 export const artifactRoutes: readonly Route[] = [
   { method: "GET", path: "/v1/agents/{id}/artifacts", operationId: "listArtifacts", handle: listArtifacts },
   {

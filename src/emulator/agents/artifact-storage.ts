@@ -3,7 +3,7 @@ import type { Core } from "../core.ts";
 import { type Answer, type HeaderEntries, headerOf, type IncomingRequest } from "../exchange.ts";
 import type { ArtifactRecord } from "../store.ts";
 
-// The emulator's own secret. It protects nothing: it only makes changed URLs noticeable.
+// Not a real secret: it only makes changed URLs detectable.
 const SECRET = "emulated-storage";
 
 function encodeKey(key: string): string {
@@ -27,7 +27,7 @@ function fromAmazonDate(text: string): number {
   return Date.parse(text.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, "$1-$2-$3T$4:$5:$6Z"));
 }
 
-/** A presigned URL of the storage, as Download An Artifact gives out. */
+/** A presigned URL of the storage, as Download An Artifact returns it. */
 export function presign(core: Core, agentId: string, path: string, origin: string) {
   const now = core.store.now();
   const seconds = core.options.urlLifetimeSeconds;
@@ -44,7 +44,7 @@ export function presign(core: Core, agentId: string, path: string, origin: strin
   const target = `/${agentId}/${encodeKey(path)}`;
   return {
     url: `${origin}${target}?${query}&X-Amz-Signature=${sign(target, query)}`,
-    // The signature knows whole seconds only.
+    // The signature has whole seconds only.
     expiresAt: new Date(fromAmazonDate(date) + seconds * 1000).toISOString(),
   };
 }
@@ -60,13 +60,13 @@ function xml(status: number, code: string, message: string, more: Record<string,
   return { status, headers: [["content-type", "application/xml"]], body: toBytes(body) };
 }
 
-/** The one range asked for; `undefined`: send all; `unsatisfiable`: 416. */
+/** The requested range; `undefined` to send the whole file; `unsatisfiable` for 416. */
 function rangeOf(request: IncomingRequest, file: ArtifactRecord) {
   const header = headerOf(request.headers, "range");
   const condition = headerOf(request.headers, "if-range");
   if (header === undefined || (condition !== undefined && condition !== file.etag)) return undefined;
   const [, from = "", to = ""] = /^bytes=(\d*)-(\d*)$/.exec(header.trim()) ?? [];
-  if (from === "" && to === "") return undefined; // Several ranges, or none: ignored.
+  if (from === "" && to === "") return undefined; // Several ranges, or an invalid one, are ignored.
   const size = file.bytes.length;
   const start = from === "" ? Math.max(0, size - Number(to)) : Number(from);
   const end = from === "" || to === "" ? size : Math.min(size, Number(to) + 1);
@@ -93,7 +93,8 @@ function send(request: IncomingRequest, file: ArtifactRecord): Answer {
 }
 
 /**
- * Answers as S3 does: refuses a second way of authenticating (and echoes it), a changed or an expired URL; serves ranges.
+ * Answers as S3 does: rejects a second way of authentication (and repeats it in the answer), a changed URL and an expired
+ * one; serves ranges.
  */
 export function serveArtifact(core: Core, request: IncomingRequest): Answer {
   const authorization = headerOf(request.headers, "authorization");

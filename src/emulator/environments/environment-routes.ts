@@ -48,9 +48,9 @@ function toEnvironment(environment: EnvironmentRecord) {
 }
 
 /**
- * The environment of the path.
+ * The environment that the path names.
  *
- * @throws FailedResponse 404 `environment_not_found`, also for one that the key can't see.
+ * @throws FailedResponse 404 `environment_not_found`, even if it exists but the key can't see it.
  * @internal
  */
 export function environmentOf({ core, caller, params }: Call): EnvironmentRecord {
@@ -151,7 +151,7 @@ function getEnvironmentBuild(call: Call) {
 
 const path = "/v1/environments";
 
-/** Environments, their history and builds. */
+/** Operations on environments, their history and their builds. */
 export const environmentRoutes: readonly Route[] = [
   { method: "POST", path, operationId: "createEnvironment", handle: createEnvironment },
   { method: "GET", path, operationId: "listEnvironments", handle: listEnvironments },

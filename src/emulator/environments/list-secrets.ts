@@ -6,7 +6,7 @@ import { offsetCursor, readOffset } from "../page.ts";
 import { toRepoPath } from "../repository.ts";
 import { limit, rule, text, validate } from "../validate.ts";
 import { environmentOf } from "./environment-routes.ts";
-import { checkSecretsKey, checkTeam, checkWholeReach } from "./secret-routes.ts";
+import { checkSecretsKey, checkTeam, checkUnlimited } from "./secret-routes.ts";
 import { type SecretRecord, toSecret, toSecretOwner } from "./secret-store.ts";
 
 /** Query of List Secrets. */
@@ -26,7 +26,7 @@ export const listSecretsQuery = z
     ),
   );
 
-/** Another member's: told to team admins, without its repositories. */
+/** A secret to list. Team admins see those of other members (`isOthers`) without their repositories. */
 type Listed = SecretRecord & { isOthers?: true };
 
 function teams({ core, caller }: Call): Listed[] {
@@ -52,7 +52,7 @@ function others({ core, caller }: Call): Listed[] {
   return core.secrets.all.filter(isOthers).map((secret) => ({ ...secret, isOthers: true }));
 }
 
-/** What a key can list without a scope. */
+/** The secrets that a key can list without a scope. */
 function everything(call: Call, repo: string | undefined): Listed[] {
   const { caller } = call;
   const isLimited = caller.repositories !== undefined;
@@ -79,7 +79,7 @@ function listed(call: Call, query: { scope?: string; environmentId?: string; rep
     if (call.caller.info.userId === undefined) {
       throw failedResponse(403, "user_required", "This key does not act for a user.");
     }
-    checkWholeReach(call.caller);
+    checkUnlimited(call.caller);
     return users(call);
   }
   const all = everything(call, repo);

@@ -7,23 +7,23 @@ import { emptyQuery, rule, text, validate } from "../validate.ts";
 import { environmentOf } from "./environment-routes.ts";
 import { type SecretHolder, type SecretRecord, toSecret } from "./secret-store.ts";
 
-/** Refuses keys of another product. @internal */
+/** Rejects keys of another product. @internal */
 export function checkSecretsKey(caller: Caller): void {
   if (caller.key.startsWith("grok_")) {
     throw failedResponse(403, "key_not_supported", "This kind of API key is not supported here.");
   }
 }
 
-/** Refuses keys without a team, and those for some repositories only: the team's secrets reach every one. @internal */
+/** Rejects keys without a team and keys for some repositories only, because the team's secrets apply to all. @internal */
 export function checkTeam(caller: Caller): void {
   if (caller.role === "none") {
     throw failedResponse(403, "team_membership_required", "This key does not work in a team.");
   }
-  checkWholeReach(caller);
+  checkUnlimited(caller);
 }
 
-/** Refuses keys for some repositories only. @internal */
-export function checkWholeReach(caller: Caller): void {
+/** Rejects keys that are limited to some repositories. @internal */
+export function checkUnlimited(caller: Caller): void {
   if (caller.repositories !== undefined) {
     throw failedResponse(403, "repository_access", "This key is limited to some repositories.");
   }
@@ -63,7 +63,7 @@ export const putSecretInput = z.strictObject({
 /** Query of the operations on one secret. */
 export const secretVersionQuery = z.strictObject({ id: z.optional(text) });
 
-/** Who holds the secrets of this path, and whether only admins may change them. */
+/** The owner of the secrets that a path names, and whether that is the team. */
 interface Place {
   holder: SecretHolder;
   isTeams: boolean;
@@ -87,7 +87,7 @@ function checkMayChange({ core, caller }: Call, { isTeams }: Place): void {
   }
 }
 
-/** The version a request means; `undefined`: the name has none. */
+/** The version that a request means; `undefined` if the name has no version. */
 function versionOf(versions: SecretRecord[], id: string | undefined): SecretRecord | undefined {
   if (id !== undefined) {
     const version = versions.find((candidate) => candidate.id === id);

@@ -6,7 +6,7 @@ import type { EnvironmentStore } from "./environment-store.ts";
 /** How a secret is used; `build_secret` can't be set by requests. */
 export type SecretKind = "runtime_secret" | "environment_variable" | "build_secret";
 
-/** Who holds a secret. @internal */
+/** Who owns a secret. @internal */
 export type SecretHolder =
   | { type: "team"; team: string }
   | { type: "user"; team: string; userId: number; userEmail?: string }
@@ -24,14 +24,14 @@ export interface SecretRecord {
   holder: SecretHolder;
 }
 
-/** What a secret is made of, or changed to. @internal */
+/** The values of a new or changed secret. @internal */
 export interface SecretInput {
   value: string;
   type?: SecretKind | undefined;
   repos?: readonly string[] | undefined;
 }
 
-/** Stored secrets with their values, which no answer tells. @internal */
+/** Secrets with their values, which no answer contains. @internal */
 export class SecretStore {
   readonly #store: Store;
   readonly #secrets: SecretRecord[] = [];
@@ -73,12 +73,12 @@ export class SecretStore {
     this.#secrets.splice(this.#secrets.indexOf(secret), 1);
   }
 
-  /** Its environment is gone. */
+  /** Deletes the secrets of an environment that was deleted. */
   forget(environmentId: string): void {
     for (const secret of this.heldBy({ type: "environment", environmentId })) this.delete(secret);
   }
 
-  /** Would some repository get both? */
+  /** Whether some repository would get both versions. */
   overlap(repos: readonly string[], other: SecretRecord): boolean {
     const mine = normalized(repos);
     return mine.length === 0 || other.repos.length === 0 || mine.some((repo) => other.repos.includes(repo));
@@ -97,7 +97,7 @@ function isSameHolder(one: SecretHolder, other: SecretHolder): boolean {
   return one.type === "team" || one.userId === (other as { userId: number }).userId;
 }
 
-/** A version as its holder's own list tells it: without the value. @internal */
+/** A version as the list of its owner returns it: without the value. @internal */
 export function toSecret({ id, name, type, repos, createdAt }: SecretRecord) {
   return { id, name, type, repos, createdAt: new Date(createdAt).toISOString() };
 }

@@ -6,13 +6,13 @@ function withCode(message: string, code: string, more: Record<string, unknown> =
   return Object.assign(new Error(message), { code, ...more });
 }
 
-/** What fetch rejects with when the connection was reset before an answer. */
+/** The error of `fetch` when the connection is reset before an answer. */
 export function connectionReset(): TypeError {
   const cause = withCode("read ECONNRESET", "ECONNRESET", { errno: -104, syscall: "read" });
   return new TypeError("fetch failed", { cause });
 }
 
-/** What fetch rejects with for a host that does not exist, and, for the person who reads it, the hosts that do. */
+/** The error of `fetch` for an unknown host. Its message names the hosts that the emulator answers for. */
 export function unknownHost(hostname: string, known: readonly string[]): TypeError {
   const more = { errno: -3008, syscall: "getaddrinfo", hostname };
   return new TypeError("fetch failed", {
@@ -24,7 +24,7 @@ export function unknownHost(hostname: string, known: readonly string[]): TypeErr
   });
 }
 
-/** What reading a body rejects with when the connection dies under it. */
+/** The error of reading a body when the connection breaks. */
 export function terminated(): TypeError {
   const cause = withCode("other side closed", "UND_ERR_SOCKET");
   cause.name = "SocketError";
@@ -33,7 +33,7 @@ export function terminated(): TypeError {
 
 type Handle = (request: IncomingRequest) => Promise<Outcome>;
 
-/** Which part of the emulator a URL belongs to; `undefined`: none. */
+/** The part of the emulator that a URL belongs to; `undefined` for other hosts. */
 function locate(url: URL, options: ResolvedOptions): Pick<IncomingRequest, "realm" | "target"> | undefined {
   if (url.origin === options.artifactsOrigin)
     return { realm: "artifacts", target: url.pathname + url.search };
@@ -51,7 +51,7 @@ function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** A web stream over a source: pulled one chunk at a time, no chunk ahead of the reader. */
+/** A web stream that pulls one chunk at a time from a source, and none before the reader asks. */
 function toStream(source: BodySource, signal: AbortSignal): ReadableStream<Uint8Array> {
   let abort = () => {};
   let over = false;
@@ -98,7 +98,7 @@ function toResponse(answer: Answer, url: string, signal: AbortSignal, redirected
     body = isSource(answer.body) ? toStream(answer.body, signal) : (answer.body as Uint8Array<ArrayBuffer>);
   }
   const response = new Response(body, { status, headers });
-  // A made-up response has no URL of its own. Configurable: older msw sets it again.
+  // A constructed Response has no URL. The properties are configurable because older versions of msw set them again.
   Object.defineProperties(response, {
     url: { value: url, configurable: true },
     redirected: { value: redirected, configurable: true },
@@ -106,7 +106,7 @@ function toResponse(answer: Answer, url: string, signal: AbortSignal, redirected
   return response;
 }
 
-/** One request without following redirects; `undefined` realm: an unknown host. @internal */
+/** Answers one request without following redirects. @internal */
 export async function fetchOnce(
   request: Request,
   body: Uint8Array,
@@ -134,7 +134,7 @@ export async function fetchOnce(
   return unlessAborted(signal, new Promise<never>(() => {}));
 }
 
-/** The next request of a redirect, as browsers and undici make it. */
+/** The request that follows a redirect, as browsers and undici build it. */
 function redirectRequest(request: Request, body: Uint8Array, status: number, target: URL): Request {
   const toGet = status === 303 ? request.method !== "HEAD" : status <= 302 && request.method === "POST";
   const headers = new Headers(request.headers);
@@ -145,7 +145,7 @@ function redirectRequest(request: Request, body: Uint8Array, status: number, tar
   return new Request(target, { method, headers, ...payload });
 }
 
-/** A `fetch` that is answered in memory. @internal */
+/** Creates a `fetch` that is answered in memory. @internal */
 export function createFetch(options: ResolvedOptions, handle: Handle): typeof globalThis.fetch {
   return async (input, init) => {
     const first = new Request(input, init);

@@ -1,8 +1,8 @@
 import type { ResolvedOptions } from "../emulator-options.ts";
 
 /**
- * A request handler for the caller's own msw 2. msw's class has private members, so only `any` is one without msw's types,
- * which must not be needed by those who don't use it.
+ * A request handler for the caller's own msw 2. The class of msw has private members, so without the types of msw, which
+ * users without msw must not need, only `any` is assignable to it.
  */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type MswRequestHandler = any;
@@ -13,8 +13,8 @@ interface RunArguments {
 }
 
 /**
- * msw copies each response for its own events and never reads the copy of a stream. A copied stream can't tell that its
- * reader has left, so event streams are not copied here: the copy is empty.
+ * msw copies each response for its own events and never reads the copy of a stream. A copied stream does not notice when
+ * its reader cancels, so event streams are not copied here: the copy is empty.
  */
 function withoutCopies(response: Response): Response {
   const { body } = response;
@@ -25,13 +25,13 @@ function withoutCopies(response: Response): Response {
   return response;
 }
 
-/** Answers a request as `fetch` does, from its rejections on: msw tells a failed connection by `Response.error()`. */
+/** Answers a request as `fetch` does. For a failed connection msw expects `Response.error()`. */
 async function respond(fetch: typeof globalThis.fetch, request: Request): Promise<Response> {
   try {
     const once = new Request(request.clone(), { redirect: "manual" });
     return withoutCopies(await fetch(once, { signal: request.signal }));
   } catch (error) {
-    // A caller who has left was told so by msw itself: what comes after is not heard.
+    // msw has rejected an aborted request itself, so this response is ignored.
     if (request.signal.aborted) return Response.error();
     if (error instanceof TypeError && error.message === "fetch failed") return Response.error();
     throw error;
@@ -39,8 +39,8 @@ async function respond(fetch: typeof globalThis.fetch, request: Request): Promis
 }
 
 /**
- * A handler in the form msw asks of its handlers. It is made by hand, so that neither msw nor a copy of it is a part of this
- * package: all msw 2 does with a handler is to sort it by `kind` (`__kind` in older ones) and to call `run`.
+ * A handler in the form that msw expects. It is built by hand, so that neither msw nor a copy of it is part of this
+ * package: msw 2 only sorts handlers by `kind` (`__kind` in older versions) and calls `run`.
  */
 function createHandler(header: string, matches: (url: URL) => boolean, fetch: typeof globalThis.fetch) {
   const predicate = ({ request }: { request: Request }) => matches(new URL(request.url));

@@ -12,13 +12,13 @@ import {
 
 /** Where to listen. */
 export interface ListenOptions {
-  /** @default a free one */
+  /** @default a free port */
   port?: number;
   /** @default "127.0.0.1" */
   hostname?: string;
 }
 
-/** An emulator that listens. */
+/** An emulator that serves over HTTP. */
 export interface EmulatorServer extends AsyncDisposable {
   /** Base URL of the API: pass it as the client's `baseUrl`. */
   readonly url: string;
@@ -44,7 +44,7 @@ function entriesOf(message: IncomingMessage): HeaderEntries {
   return entries;
 }
 
-/** Writes a chunk and waits until the kernel has it: a cut that follows must not take it back. */
+/** Writes a chunk and waits until the kernel has it, so that a cut right afterwards cannot drop it. */
 function write(response: ServerResponse, bytes: Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
     const gone = () => resolve(false);
@@ -73,7 +73,7 @@ async function sendSource(
       response.end();
       return;
     } else {
-      // With a Content-Length a body can only be short by an ended connection.
+      // After a Content-Length, a body can only end early if the connection is destroyed.
       response.socket?.destroy();
       return;
     }

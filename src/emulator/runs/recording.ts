@@ -1,16 +1,16 @@
 import { concatBytes, toBytes } from "../body-source.ts";
 import type { Git, RunStatus } from "../store.ts";
 
-/** One frame of a recorded stream, its bytes untouched. */
+/** One frame of a recorded stream with its unchanged bytes. */
 export interface RecordedFrame {
   bytes: Uint8Array;
   name: string;
   id?: string;
-  /** The state a `status` frame tells. */
+  /** The status in a `status` frame. */
   status?: string;
 }
 
-/** What a recorded `result` frame says. */
+/** The outcome in a recorded `result` frame. */
 export interface RecordedOutcome {
   status: RunStatus;
   text?: string;
@@ -18,19 +18,19 @@ export interface RecordedOutcome {
   git?: Git;
 }
 
-/** A recorded stream, taken apart. */
+/** A parsed recording of a stream. */
 export interface Recording {
   frames: RecordedFrame[];
   outcome?: RecordedOutcome;
-  /** It holds an `error` frame and no result. */
-  refused: boolean;
+  /** Whether it has an `error` frame and no result. */
+  failed: boolean;
 }
 
 const LINE_FEED = 10;
 
 const CARRIAGE_RETURN = 13;
 
-/** Splits behind each blank line, whatever its line ends are; nothing is dropped. */
+/** Splits after each blank line, with any kind of line ends. No byte is dropped. */
 function splitBlocks(bytes: Uint8Array): Uint8Array[] {
   const blocks: Uint8Array[] = [];
   let start = 0;
@@ -74,7 +74,7 @@ function readJson(text: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
-    return undefined; // A recording may hold broken frames: they are played as they are.
+    return undefined; // A recording may contain invalid frames; they are played unchanged.
   }
 }
 
@@ -87,7 +87,7 @@ function toOutcome(data: Record<string, unknown>): RecordedOutcome {
   };
 }
 
-/** Takes a recorded body of Stream A Run apart. */
+/** Parses a recorded body of Stream A Run. */
 export function parseRecording(recording: string | Uint8Array): Recording {
   const bytes = typeof recording === "string" ? toBytes(recording) : concatBytes([recording]);
   const frames: RecordedFrame[] = [];
@@ -101,5 +101,5 @@ export function parseRecording(recording: string | Uint8Array): Recording {
     if (frame.name === "error") failed = true;
     frames.push(frame);
   }
-  return { frames, ...(outcome === undefined ? {} : { outcome }), refused: failed && outcome === undefined };
+  return { frames, ...(outcome === undefined ? {} : { outcome }), failed: failed && outcome === undefined };
 }

@@ -2,8 +2,8 @@ import type { RunRecord, Store } from "../store.ts";
 import type { JsonValue, ToolOptions } from "./run-script.ts";
 
 /**
- * Says in frames what a run does, in the form of the wire: each simplified frame is followed by its `interaction_update`
- * twin with the same id, and single updates (steps, tokens, the user's message) stand around them.
+ * Writes frames in the form of the service: each simplified frame is followed by its `interaction_update` twin with the
+ * same id, with single updates (steps, tokens, the user's message) around them.
  */
 export class RunFrameWriter {
   readonly #store: Store;
@@ -24,7 +24,7 @@ export class RunFrameWriter {
     this.#requestId = `serverGenReqId_${store.ids.uuid()}`;
   }
 
-  /** Tokens spoken so far. */
+  /** Number of tokens written so far. */
   get tokens(): number {
     return this.#tokens;
   }
@@ -96,7 +96,7 @@ export class RunFrameWriter {
     this.#afterTool = true;
   }
 
-  /** The end of a turn that came to its end by itself. */
+  /** Writes the end of a turn that was not interrupted. */
   endTurn(): void {
     this.#endThinking();
     this.#update({ type: "turn-ended" });
@@ -111,11 +111,11 @@ export class RunFrameWriter {
   #endStep(): void {
     const stepDurationMs = this.#store.now() - (this.#stepStartedAt ?? this.#store.now());
     this.#update({ type: "step-completed", stepId: this.#stepId, stepDurationMs });
-    // Step ids are not dense.
+    // The step ids of the service have gaps.
     this.#stepId += 11 + this.#toolCount;
   }
 
-  /** A step ends with its tools; what comes then opens the next one. */
+  /** A step ends with its tool calls; what follows them starts the next step. */
   #betweenSteps(): void {
     if (!this.#afterTool) return;
     this.#afterTool = false;
@@ -151,7 +151,7 @@ export class RunFrameWriter {
   }
 }
 
-// The two families name tools differently (July 2026 captures).
+// `interaction_update` frames name tools differently from `tool_call` frames (July 2026 captures).
 const interactionTypes: Readonly<Record<string, string>> = {
   codebase_search: "semSearch",
   create_plan: "createPlan",
@@ -168,7 +168,7 @@ const interactionTypes: Readonly<Record<string, string>> = {
   write_file: "write",
 };
 
-// And the SDK family tells less: these are the keys it keeps.
+// `interaction_update` frames also have fewer fields: only these keys.
 const keptArguments: Readonly<Record<string, readonly string[]>> = {
   delete: ["path"],
   edit: ["path"],
@@ -197,7 +197,7 @@ function interactionResult(type: string, result: JsonValue): JsonValue {
   return { exitCode, signal, stdout, stderr, executionTime };
 }
 
-/** `toolCall` of an interaction update: the same call in the words of the SDK's family. */
+/** `toolCall` of an `interaction_update` frame: the same call under the names of that kind of frame. */
 export function toInteractionToolCall(
   name: string,
   args: JsonValue | undefined,

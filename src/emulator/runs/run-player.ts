@@ -7,12 +7,12 @@ import { RunFrameWriter } from "./run-frame-writer.ts";
 import { frameText } from "./run-log.ts";
 import type { FinishOptions, RunScript, ScriptStep } from "./run-script.ts";
 
-/** Named gates that scripts wait at. A released gate stays open, so a release before the wait is not lost. */
+/** Named gates at which scripts wait. A released gate stays open, so a release before the wait is not lost. @internal */
 export class Gates {
   readonly #open = new Set<string>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Calls back when the gate is open; the answer stops the waiting. */
+  /** Calls back when the gate is open. Returns a function that stops waiting. */
   wait(name: string, callback: () => void): () => void {
     if (this.#open.has(name)) {
       callback();
@@ -31,7 +31,7 @@ export class Gates {
   }
 }
 
-/** What a player needs. @internal */
+/** What a player works with. @internal */
 export interface RunPlayerInit {
   store: Store;
   options: ResolvedOptions;
@@ -39,13 +39,13 @@ export interface RunPlayerInit {
   agent: AgentRecord;
   run: RunRecord;
   script: RunScript;
-  /** Nothing begins before this gate is open. */
+  /** The run starts when this gate is open. */
   gate?: string;
 }
 
 const spoken = new Set(["thinking", "text", "tool", "event", "raw", "recorded", "end"]);
 
-/** Plays one script: writes the run's log and changes its state, by the emulator's clock. @internal */
+/** Plays one script on the emulator's clock: writes the run's log and changes the run's state. @internal */
 export class RunPlayer {
   readonly #init: RunPlayerInit;
   readonly #frames: RunFrameWriter;
@@ -60,7 +60,7 @@ export class RunPlayer {
     this.#frames = new RunFrameWriter(init.store, init.run, init.options.interactionUpdates);
   }
 
-  /** Nothing more is said, and no timer stays. */
+  /** Writes nothing more, and clears the timer. */
   stop(): void {
     this.#stopped = true;
     this.#stopWaiting();
@@ -83,7 +83,7 @@ export class RunPlayer {
     }
   }
 
-  /** Ends the run from outside. */
+  /** Ends the run from outside of its script. */
   endAs(status: "CANCELLED" | "ERROR" | "EXPIRED"): void {
     this.stop();
     this.#end(status, {});
@@ -168,7 +168,7 @@ export class RunPlayer {
     }
     agent.gitKnown = true;
     this.#settle(status, options);
-    // The service says FINISHED here even of a cancelled run: only `result` knows better (July 2026 capture).
+    // The service sends FINISHED here even for a cancelled run; only `result` says CANCELLED (July 2026 capture).
     run.log.frame("status", { runId: run.id, status: status === "CANCELLED" ? "FINISHED" : status });
     const id = store.mintStreamId(run.id);
     run.log.frame("result", toResultData(agent, run), id);
@@ -201,7 +201,7 @@ export class RunPlayer {
     });
   }
 
-  /** What the ending says was pushed, and the pull request the agent's options ask for. */
+  /** Adds the branch that the ending names, and the pull request that the agent's options ask for. */
   #pushAtTheEnd({ branch, prUrl }: FinishOptions): void {
     const { agent } = this.#init;
     const last = agent.branches.at(-1);

@@ -22,7 +22,7 @@ function runOf(call: Call): { agent: AgentRecord; run: RunRecord } {
   return { agent, run };
 }
 
-/** A run is active, or the last one ended so short a time ago that the service is still winding down. */
+/** Whether a run is active, or has ended so recently that the service still treats the agent as busy. */
 function isBusy(call: Call, agent: AgentRecord): boolean {
   const { store, options } = call.core;
   return agent.runs.some(
@@ -85,7 +85,7 @@ function unavailableBody(run: RunRecord): Uint8Array {
   );
 }
 
-/** A body that the connection gets instead of the stream: the run was opened too early, or a script wants it so. */
+/** A body that replaces the stream, because it was opened too early or because the script says so. */
 function preludeOf(call: Call, run: RunRecord): Uint8Array | undefined {
   const { options, store } = call.core;
   const window = options.streamNotReady;
@@ -97,30 +97,30 @@ function preludeOf(call: Call, run: RunRecord): Uint8Array | undefined {
   return prelude === "unavailable" ? unavailableBody(run) : prelude;
 }
 
-/** Index in the log where this connection starts. */
+/** The log index at which this connection starts. */
 function startOf(call: Call, run: RunRecord): number {
   const { faults, store } = call.core;
   const id = headerOf(call.request.headers, "last-event-id");
   if (id === undefined) return 0;
-  const refused = () =>
+  const rejected = () =>
     failedResponse(
       400,
       "invalid_last_event_id",
       "Last-Event-ID must refer to an event within the requested run",
     );
-  if (faults.takePositionRejection()) throw refused();
+  if (faults.takePositionRejection()) throw rejected();
   if (faults.takePositionBlindness()) return 0;
   const position = run.log.positionAfter(id);
   if (position !== undefined) return position;
   const owner = store.ownerOfStreamId(id);
-  if ((owner !== undefined && owner !== run.id) || !/^\d+-\d+$/.test(id)) throw refused();
-  // Well-formed but made up: taken, and the past is silently lost (seen October 2026).
+  if ((owner !== undefined && owner !== run.id) || !/^\d+-\d+$/.test(id)) throw rejected();
+  // The service accepts an id that has the right form but never existed, and silently skips the past (seen October 2026).
   return run.log.entries.length;
 }
 
 function leadOf(run: RunRecord, start: number): Uint8Array | undefined {
   if (run.leadRecorded && start === 0) return undefined;
-  // A cancelled run is said to be running here, and FINISHED before its result (July 2026 capture).
+  // The service sends RUNNING here for a cancelled run, and FINISHED before its result (July 2026 capture).
   const status = run.status === "CANCELLED" ? "RUNNING" : run.status;
   return toBytes(frameText("status", { runId: run.recordedRunId ?? run.id, status }));
 }

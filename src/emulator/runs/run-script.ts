@@ -5,37 +5,37 @@ import { parseRecording, type RecordedFrame, type RecordedOutcome } from "./reco
 /** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 
-/** What {@link RunScript.tool} may be told beside name, arguments and result. */
+/** Options of {@link RunScript.tool}. */
 export interface ToolOptions {
   /** @default a new `tool_<uuid>` */
   callId?: string;
-  /** The tool failed: the result becomes `{ error }`; the status is `completed` all the same, as on the wire. */
+  /** The tool failed: the result becomes `{ error }`. The status is still `completed`, as with the service. */
   error?: JsonValue;
-  /** The arguments on their way: each is sent as `running` before the full ones. */
+  /** Partial arguments; each is sent as `running` before the full ones. */
   growingArgs?: readonly JsonValue[];
-  /** Leaves the field out and sets the flag, as the service does with values too large for the stream. */
+  /** Leaves the field out and sets the flag, as the service does for values too large for the stream. */
   truncated?: { args?: true; result?: true };
 }
 
-/** How {@link RunScript.cut} cuts. */
+/** Options of {@link RunScript.cut}. */
 export interface CutOptions {
   /** End the body as if it were complete, instead of destroying the connection. @default false */
   clean?: boolean;
-  /** Bytes that still get through: a cut inside the next frame, or inside one of its characters. */
+  /** Bytes that still get through, to cut inside the next frame or inside one of its characters. */
   afterBytes?: number;
-  /** Frames that still get through. 1 before {@link RunScript.text}: a cut between the twins. */
+  /** Frames that still get through. 1 before {@link RunScript.text} cuts between a frame and its twin. */
   afterEvents?: number;
 }
 
-/** How {@link RunScript.finish} ends a run. */
+/** Options of {@link RunScript.finish}. */
 export interface FinishOptions {
-  /** Final reply. @default all text of the script; `""`: the result has no text */
+  /** Final reply; with `""` the result has no text. @default all text of the script */
   text?: string;
   /** Pull request on the pushed branch. @default one is made up if the agent has autoCreatePR */
   prUrl?: string;
   /** Branch that was pushed. @default one is made up if there is a `prUrl` and nothing was pushed yet */
   branch?: string;
-  /** Wall-clock duration in milliseconds. @default what the clock says */
+  /** Wall-clock duration in milliseconds. @default measured by the clock */
   durationMs?: number;
 }
 
@@ -58,7 +58,7 @@ export type ScriptStep =
   | { kind: "outcome"; outcome: RecordedOutcome }
   | { kind: "end"; status: RunStatus; options: FinishOptions };
 
-/** What a script is written for. */
+/** The run that a script is written for. */
 export interface RunScriptContext {
   /** The prompt's text. */
   readonly prompt: string;
@@ -75,8 +75,8 @@ export interface RunScriptContext {
 }
 
 /**
- * What one run does, step by step. Without `wait` or `hold` all of it happens at once, before anybody reads; each reader
- * then gets the whole stream in order. A script without an ending ends in {@link RunScript.finish}.
+ * What one run does, step by step. Without `wait` or `hold` everything happens at once, before the stream is read; each
+ * reader then gets the whole stream in order. A script without an ending ends with {@link RunScript.finish}.
  *
  * @example
  * emulator.script(/readme/i, (run) =>
@@ -88,7 +88,7 @@ export class RunScript {
   readonly context: RunScriptContext;
   /** @internal */
   readonly steps: ScriptStep[] = [];
-  /** Whole bodies that the first connections get instead of the stream. @internal */
+  /** Whole bodies that the first connections get instead of the stream's frames. @internal */
   readonly preludes: ("unavailable" | Uint8Array)[] = [];
   #ended = false;
 
@@ -101,75 +101,77 @@ export class RunScript {
     return this.context.prompt;
   }
 
-  /** A piece of thinking: a `thinking` frame and its `thinking-delta` twin. */
+  /** Sends a piece of thinking: a `thinking` frame and its `thinking-delta` twin. */
   thinking(text: string): this {
     checkText("thinking", text);
     return this.#add({ kind: "thinking", text });
   }
 
-  /** A piece of the reply: an `assistant` frame and its `text-delta` twin. */
+  /** Sends a piece of the reply: an `assistant` frame and its `text-delta` twin. */
   text(delta: string): this {
     checkText("text", delta);
     return this.#add({ kind: "text", text: delta });
   }
 
-  /** A whole tool call: `running` without arguments, `running` with them, `completed`. The result is wrapped as `{ success }`. */
+  /** Sends a whole tool call: `running` without arguments, `running` with them, `completed`. The result is wrapped as `{ success }`. */
   tool(name: string, args?: JsonValue, result?: JsonValue, options: ToolOptions = {}): this {
     const values = { ...(args === undefined ? {} : { args }), ...(result === undefined ? {} : { result }) };
     return this.#add({ kind: "tool", name, ...values, options });
   }
 
-  /** Lets `ms` milliseconds pass on the emulator's clock. */
+  /** Waits for `ms` milliseconds of the emulator's clock. */
   wait(ms: number): this {
     return this.#add({ kind: "wait", ms });
   }
 
-  /** Goes on when `emulator.release(name)` is called (or was: a released gate stays open). */
+  /** Waits until `emulator.release(name)` is called. A released gate stays open. */
   hold(name: string): this {
     return this.#add({ kind: "hold", name });
   }
 
-  /** An id-less `status` frame; every reader gets it. A status that is not terminal becomes the run's own. */
+  /** Sends a `status` frame without an id to every reader. A status that is not terminal becomes the run's own. */
   status(status: string): this {
     return this.#add({ kind: "status", status });
   }
 
-  /** Any event, known or not. `id`: one of your own, or `false` for none. @default a new id */
+  /** Sends any event, known or unknown. Its `id` is a new one unless you pass your own, or `false` for none. */
   event(name: string, data: unknown, options: { id?: string | false } = {}): this {
     return this.#add({ kind: "event", name, data, ...options });
   }
 
-  /** Bytes as they are, in the middle of the stream. */
+  /** Sends bytes unchanged. */
   raw(text: string | Uint8Array): this {
     return this.#add({ kind: "raw", bytes: typeof text === "string" ? toBytes(text) : text });
   }
 
-  /** Once: the first connection that gets here is sent `error` and `done` (both without an id) and ended. The run goes on. */
+  /** Once: the first connection to get here receives `error` and `done` (both without an id) and ends. The run continues. */
   error(code: string, message: string): this {
     return this.#add({ kind: "error", code, message });
   }
 
-  /** Once: the first connection that gets here is destroyed, or ended cleanly. */
+  /** Once: the first connection to get here is destroyed, or ended cleanly. */
   cut(options: CutOptions = {}): this {
     return this.#add({ kind: "cut", options });
   }
 
-  /** Once: the first connection that gets here hears nothing more, no heartbeat either, and stays open. */
+  /** Once: the first connection to get here receives nothing more, not even heartbeats, and stays open. */
   stall(): this {
     return this.#add({ kind: "stall" });
   }
 
-  /** The first connections are told `stream_unavailable` inside the stream, as runs opened too early are. */
+  /** The first connections receive `stream_unavailable` inside the stream, as if it was opened too early. */
   unavailable(times = 1): this {
     for (let count = 0; count < times; count++) this.preludes.push("unavailable");
     return this;
   }
 
-  /** Writes a file; `path` as List Artifacts will show it. */
+  /** Writes an artifact; `path` is the one that List Artifacts shows. */
   artifact(path: string, bytes: Uint8Array | string, contentType?: string): this {
     checkText("artifact", path);
     if (!path.startsWith("artifacts/")) {
-      throw new TypeError(`RunScript: artifact() takes a path that starts with "artifacts/", not "${path}"`);
+      throw new TypeError(
+        `RunScript: artifact() expected a path that starts with "artifacts/", got "${path}"`,
+      );
     }
     const content = typeof bytes === "string" ? toBytes(bytes) : bytes;
     return this.#add({
@@ -180,12 +182,12 @@ export class RunScript {
     });
   }
 
-  /** Token counts from now on; `totalTokens` is summed up. @default counted from what the run said, at its end */
+  /** Sets the token counts; `totalTokens` is their sum. @default counted from the run's text when it ends */
   usage(usage: Partial<Usage>): this {
     return this.#add({ kind: "usage", usage });
   }
 
-  /** Pushes a branch: visible at once in `git` of every run of the agent. */
+  /** Pushes a branch. It is visible at once in `git` of every run of the agent. */
   branch(name: string, options: { repoUrl?: string; prUrl?: string } = {}): this {
     return this.#add({ kind: "branch", branch: name, ...options });
   }
@@ -195,7 +197,7 @@ export class RunScript {
     return this.#end("FINISHED", options);
   }
 
-  /** Ends the run as ERROR; its result has no text and no reason, as on the wire. */
+  /** Ends the run as ERROR; its result has no text and no reason, as with the service. */
   fail(options: { durationMs?: number } = {}): this {
     return this.#end("ERROR", options);
   }
@@ -205,21 +207,21 @@ export class RunScript {
     return this.#end("EXPIRED", options);
   }
 
-  /** Ends the run as CANCELLED, as if somebody else had cancelled it. */
+  /** Ends the run as CANCELLED, as if another client had cancelled it. */
   cancelled(options: { durationMs?: number } = {}): this {
     return this.#end("CANCELLED", options);
   }
 
   /**
-   * Plays a recorded body of Stream A Run, frame by frame and byte by byte, run ids included. Its `result` frame is the
-   * outcome. A recorded refusal (an `error` frame, no result) is what the first connection gets; the run then goes on.
+   * Plays a recorded body of Stream A Run byte by byte, including its run ids. Its `result` frame decides the outcome. A
+   * recording with an `error` frame and no result is what the first connection gets; the run then continues.
    */
   replay(recording: string | Uint8Array): this {
     const parsed = parseRecording(recording);
     if (!parsed.frames.some(({ name }) => name !== "message")) {
-      throw new TypeError("RunScript: replay() takes the body of a run's stream; this has no event of one");
+      throw new TypeError("RunScript: replay() expected the body of a run's stream, but it has no event");
     }
-    if (parsed.outcome === undefined && parsed.refused) {
+    if (parsed.outcome === undefined && parsed.failed) {
       this.preludes.push(typeof recording === "string" ? toBytes(recording) : recording);
       return this;
     }
@@ -246,7 +248,7 @@ export class RunScript {
   }
 
   #add(step: ScriptStep): this {
-    if (this.#ended) throw new Error(`RunScript: "${step.kind}" after the run has ended`);
+    if (this.#ended) throw new Error(`RunScript: a "${step.kind}" step after the run has ended`);
     this.steps.push(step);
     return this;
   }
@@ -254,5 +256,5 @@ export class RunScript {
 
 function checkText(step: string, text: unknown): void {
   if (typeof text !== "string")
-    throw new TypeError(`RunScript: ${step}() takes a string, not ${typeof text}`);
+    throw new TypeError(`RunScript: ${step}() expected a string, got ${typeof text}`);
 }

@@ -1,18 +1,18 @@
 import { RunScript, type RunScriptContext } from "./run-script.ts";
 
-/** Which prompts a script is for: a part of the text, a pattern, or a test. */
+/** The prompts that a script is for: those with this substring, or that match this pattern or predicate. */
 export type PromptMatch = string | RegExp | ((prompt: string) => boolean);
 
-/** Writes the script of one run. What it returns is ignored, so that a chain can be returned. */
+/** Writes the script of one run. Its return value is ignored, so that it can return a chain of calls. */
 export type ScriptBuilder = (run: RunScript) => unknown;
 
 function matches(match: PromptMatch, prompt: string): boolean {
   if (typeof match === "string") return prompt.includes(match);
-  // `search` ignores the state a global pattern would keep between calls.
+  // Unlike `test`, `search` ignores the state that a global pattern keeps between calls.
   return typeof match === "function" ? match(prompt) : prompt.search(match) >= 0;
 }
 
-/** The scripts of one emulator; the newest that matches wins. @internal */
+/** The scripts of one emulator. The newest one that matches a prompt wins. @internal */
 export class ScriptBook {
   readonly #scripts: { match: PromptMatch; build: ScriptBuilder }[] = [];
 
@@ -28,7 +28,7 @@ export class ScriptBook {
   }
 }
 
-/** What a run does when no script was written for its prompt: a small, believable piece of work. */
+/** The script of runs whose prompt matches no other: a small, plausible piece of work. */
 export function defaultScript(run: RunScript): RunScript {
   const subject = run.prompt.replace(/\s+/g, " ").trim().slice(0, 60);
   const readme = "# your-repo\n";

@@ -16,7 +16,7 @@ function recordedRunId(steps: readonly ScriptStep[]): string | undefined {
   return undefined;
 }
 
-/** Puts a new run on an agent and lets it play, once it has a worker if it needs one. The state it is in right after is CREATING. @internal */
+/** Adds a run to an agent, in status CREATING, and plays its script; a self-hosted run waits for its worker first. @internal */
 export function startRun(
   core: Core,
   agent: AgentRecord,
@@ -65,17 +65,17 @@ export function startRun(
   return run;
 }
 
-/** Does this agent run on workers of one's own? @internal */
+/** Whether this agent runs on a self-hosted worker. @internal */
 export function isSelfHosted(agent: Pick<AgentRecord, "env">): boolean {
   return agent.env.type !== "cloud";
 }
 
-/** The gate that a self-hosted run waits at until it has its worker. @internal */
+/** The gate at which a self-hosted run waits for its worker. @internal */
 export function workerGate(run: Pick<RunRecord, "id">): string {
   return `worker of ${run.id}`;
 }
 
-/** Lets a run wait for a worker: in the queue, or for the one that its agent's claim names. @internal */
+/** Lets a run wait for a worker: any worker of the queue, or the one that claimed its agent. @internal */
 export function awaitWorker({ workers, gates }: Core, agent: AgentRecord, run: RunRecord): void {
   const turn = {
     start: () => gates.release(workerGate(run)),

@@ -32,7 +32,7 @@ function tokenFor(call: Call, id: string, workerId: string) {
   return { token: `eyJ.${fingerprint(toBytes(`${id} ${workerId} ${ids.uuid()}`))}`, expiresAt };
 }
 
-/** The request of the path and its live claim. */
+/** The request that the path names, with its live claim. */
 function liveClaim(call: Call): { request: RequestRecord; id: string; workerId: string } {
   const id = call.params["id"] ?? "";
   const request = findRequest(call, id);

@@ -2,7 +2,7 @@ import { isSameRepo, type WorkerRepo } from "../repository.ts";
 
 /** A registered pool. @internal */
 export interface PoolRecord {
-  /** `undefined`: it is every team's, as those of the emulator's options are. */
+  /** `undefined` for pools of every team, such as those of the emulator's options. */
   owner: string | undefined;
   scope: "user" | "team";
   ownerId: number;
@@ -13,13 +13,13 @@ export interface PoolRecord {
   offlineReconnectTimeoutSeconds: number;
 }
 
-/** Of the team of every service account key. */
+/** Id of the team that all service account keys belong to. */
 export const TEAM_ID = 456;
 
 /** A pool without workers is stale after 30 days. */
 const STALE_AFTER_MS = 30 * 24 * 3_600_000;
 
-/** What makes a pool another pool. @internal */
+/** The values that identify a pool. @internal */
 export interface PoolIdentity {
   owner: string | undefined;
   scope: PoolRecord["scope"];
@@ -27,7 +27,7 @@ export interface PoolIdentity {
   repo?: Pick<WorkerRepo, "owner" | "name">;
 }
 
-/** What a registration says of a pool. @internal */
+/** What a registration says about a pool. @internal */
 export interface PoolRegistration extends PoolIdentity {
   ownerId: number;
   repo?: WorkerRepo;
@@ -59,7 +59,7 @@ export class PoolRegistry {
     return record;
   }
 
-  /** `false`: there was none. */
+  /** Returns `false` if there was no such pool. */
   deregister(pool: PoolIdentity): boolean {
     const known = this.#find(pool);
     if (known === undefined) return false;
@@ -75,7 +75,7 @@ export class PoolRegistry {
     return this.visibleTo(owner).filter((pool) => pool.poolName === poolName);
   }
 
-  /** The reconnect window of a request: the longest of the pools that it fits. */
+  /** The reconnect window of a request: the longest one of the pools that it fits. */
   windowMs(owner: string, poolName: string, repo: WorkerRepo | undefined): number {
     const fitting = this.named(owner, poolName).filter(
       (pool) => pool.repo === undefined || isSameRepo(pool.repo, repo),

@@ -1,11 +1,11 @@
 import type { Clock } from "../clock.ts";
 
-/** Names of the events that tell of a change. */
+/** Names of the events about changes of the queue. */
 export type QueueEventName = "created" | "claimed" | "claimed_offline" | "expired";
 
-/** One change of the queue, as it was when it happened. @internal */
+/** One change of the queue, with the data of its time. @internal */
 export interface QueueEvent {
-  /** 1 for the first event ever; without gaps. */
+  /** 1 for the first event; without gaps. */
   sequence: number;
   at: number;
   name: QueueEventName;
@@ -15,7 +15,7 @@ export interface QueueEvent {
   repoUrl: string | undefined;
 }
 
-/** The retained changes of the queue. Any number of watches read it by position. @internal */
+/** The retained changes of the queue. Any number of watches read them by position. @internal */
 export class QueueLog {
   readonly #clock: Clock;
   readonly #events: QueueEvent[] = [];
@@ -30,12 +30,12 @@ export class QueueLog {
     this.#clock = clock;
   }
 
-  /** Nothing more will come. */
+  /** Whether the log is complete. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Behind the newest event. */
+  /** The position after the newest event. */
   get position(): number {
     return this.#forgotten + this.#events.length;
   }
@@ -50,13 +50,13 @@ export class QueueLog {
     this.#notify();
   }
 
-  /** Does the retained window still reach back to this position? */
+  /** Whether the retained events still reach back to this position. */
   covers(position: number): boolean {
     this.#forget();
     return position >= this.#forgotten;
   }
 
-  /** The event that follows a position that is covered. */
+  /** The event that follows a covered position. */
   after(position: number): QueueEvent | undefined {
     return this.#events[position - this.#forgotten];
   }
@@ -72,7 +72,7 @@ export class QueueLog {
     this.#notify();
   }
 
-  /** Calls back at each change; the answer ends the subscription. */
+  /** Calls back at each change. Returns a function that ends the subscription. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -51,7 +51,7 @@ function listPendingRequests(call: Call) {
   const query = validateInput(listRequestsQuery, call.query);
   checkRepository(call, query.repository);
   const scope = scopeOf(call, query);
-  // A page says where its listing began: that moment is what all pages give the stream cursor of.
+  // All pages of a listing return the stream cursor of the moment when the listing began, so the page token holds it.
   const begun = [core.store.now(), workers.log.position, Number.NEGATIVE_INFINITY];
   const at = query.pageToken === undefined ? begun : workers.cursors.read("page", scope, query.pageToken);
   if (at === undefined) throw badRequest("pageToken is unknown, or was issued for other filters");
@@ -109,7 +109,7 @@ function watchPendingRequests(call: Call): Answer {
     endsAt,
     heartbeatMs: options.workers.heartbeatMs,
     matches: matches(call, query),
-    // The time makes each heartbeat's another; an event that is sent again has the id it had.
+    // The time gives each heartbeat its own cursor; an event that is sent again has the same id as before.
     cursorAt: (behind, told) => workers.cursors.mint("watch", scope, [issuedAt, behind, told]),
     onClose: () => workers.watches.delete(connection),
   });
@@ -117,7 +117,7 @@ function watchPendingRequests(call: Call): Answer {
   return { status: 200, headers, body: connection };
 }
 
-/** The queue, as a list and as a stream. */
+/** The queue of pending requests, as a list and as a stream. */
 export const queueRoutes: readonly Route[] = [
   workerRoute("GET", "/pending-requests", "listPendingRequests", listPendingRequests),
   workerRoute("GET", "/pending-requests/stream", "watchPendingRequests", watchPendingRequests),

@@ -33,9 +33,9 @@ export interface AddRequestInit {
 
 /** A worker for {@link WorkerControls.connectWorker}. */
 export interface ConnectWorkerInit {
-  /** The worker's id; a claim for it is taken up. */
+  /** The worker's id. A request that is claimed for it starts. */
   workerId: string;
-  /** A worker without one is personal. @default the pool of the request that is claimed for it */
+  /** A worker without a pool is personal. @default the pool of the request that is claimed for it */
   pool?: string;
   /** `owner/name` or a URL. @default any repository */
   repo?: string;
@@ -61,15 +61,15 @@ export interface AddPoolInit {
   owner?: string;
 }
 
-/** A request as it truly is, listed or not. */
+/** A request with its real state, listed or not. */
 export interface WorkerRequest extends PendingRequest {
-  /** Where it stands, from pending to over. */
+  /** Its state in the queue. */
   readonly state: WorkerRequestState;
-  /** What Fail A Claim said. */
+  /** The message of Fail A Claim. */
   readonly failure?: string;
 }
 
-/** What {@link WorkerControls} work on. @internal */
+/** The state that {@link WorkerControls} change. @internal */
 export interface WorkerContext {
   workers: WorkersStore;
   ids: Ids;
@@ -78,7 +78,7 @@ export interface WorkerContext {
 }
 
 /**
- * Workers, pools and their queue, from behind: what users and machines do to them.
+ * Controls workers, pools and their queue: does what users and machines do outside of the API.
  *
  * @example
  * emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
@@ -92,35 +92,35 @@ export class WorkerControls {
     this.#context = context;
   }
 
-  /** Every request, whatever its state, in the order they came. `claimedWorkerId` names any live claim. */
+  /** Every request in any state, oldest first. `claimedWorkerId` names any live claim. */
   get requests(): readonly WorkerRequest[] {
     const { workers } = this.#context();
-    return workers.requests.map((request) => this.#truth(request));
+    return workers.requests.map((request) => this.#toWorkerRequest(request));
   }
 
-  /** Connected workers as List Workers tells them, but oldest first. */
+  /** Connected workers as List Workers returns them, but oldest first. */
   get connected(): readonly Worker[] {
     const { workers } = this.#context();
     return workers.connected.map((worker) => toWorker(worker, workers));
   }
 
-  /** Pools as List Pools tells them, stale ones too. */
+  /** Pools as List Pools returns them, including stale ones. */
   get pools(): readonly Pool[] {
     const { workers, now } = this.#context();
     return workers.pools.visibleTo("owner").map((pool) => toPool(pool, "owner", workers, now()));
   }
 
-  /** Watch streams that are open now. */
+  /** Number of open watch streams. */
   get watchers(): number {
     return this.#context().workers.watches.size;
   }
 
-  /** A user asks for an agent on a pool; there is no agent of it, only the request. */
+  /** Adds a pool request without an agent, as if a user had created one elsewhere. */
   addRequest(init: AddRequestInit = {}): WorkerRequest {
     const { workers, ids, members } = this.#context();
     const { id = `bc-${ids.uuid()}`, pool, labels = {}, userId = 42, owner = "owner" } = init;
     if (workers.request(id) !== undefined)
-      throw new Error(`CursorEmulator: there is a request ${id} already`);
+      throw new Error(`CursorEmulator: a request with the id ${id} exists already`);
     const repo = init.repo === undefined ? undefined : toWorkerRepo(init.repo);
     const userEmail = init.userEmail ?? members.find((member) => member.userId === userId)?.email;
     const all = {
@@ -137,10 +137,10 @@ export class WorkerControls {
       ...(repo === undefined ? {} : { repo }),
       ...(userEmail === undefined ? {} : { userEmail }),
     });
-    return this.#truth(request);
+    return this.#toWorkerRequest(request);
   }
 
-  /** A worker connects and takes up what is claimed for its id; its pool is registered if it is new. */
+  /** Connects a worker. A request that is claimed for it starts, and its pool is registered if it is new. */
   connectWorker(init: ConnectWorkerInit): Worker {
     const { workers, now } = this.#context();
     const { workerId, owner = "owner", name = workerId } = init;
@@ -162,10 +162,11 @@ export class WorkerControls {
     return toWorker(worker, workers);
   }
 
-  /** A worker goes offline; claims for it stay. */
+  /** Disconnects a worker; claims for it stay. */
   disconnectWorker(workerId: string): void {
     const { workers } = this.#context();
-    if (workers.worker(workerId) === undefined) throw new Error(`CursorEmulator: no worker ${workerId}`);
+    if (workers.worker(workerId) === undefined)
+      throw new Error(`CursorEmulator: no connected worker has the id ${workerId}`);
     workers.disconnect(workerId);
   }
 
@@ -181,46 +182,46 @@ export class WorkerControls {
     );
   }
 
-  /** A request leaves the queue unclaimed; the run that waited ends EXPIRED. */
+  /** Removes a request from the queue unclaimed; the run that waited for it ends as EXPIRED. */
   expireRequest(id: string): void {
     this.#context().workers.expire(this.#request(id));
   }
 
   /**
-   * A follow-up for a request whose turn is over: it runs on the claimed worker if that is connected; if not, it waits for it
+   * Adds a turn to a request whose turn is over. It runs on the claimed worker if that is connected. If not, it waits for it
    * (`claimed_offline`) while its pool has a reconnect window, and returns to the queue otherwise.
    */
   followUp(id: string): void {
     this.#context().workers.followUp(this.#request(id));
   }
 
-  /** The running turn of a request ends; its worker is idle then, its claim stays. */
+  /** Ends the running turn of a request. Its worker becomes idle, its claim stays. */
   endTurn(id: string): void {
     this.#context().workers.withdraw(this.#request(id), "idle");
   }
 
-  /** The next changes happen, but nobody is ever told of them. */
+  /** The next changes happen, but their events are never sent. */
   dropNextEvents(count: number): void {
     this.#context().workers.log.dropNext(count);
   }
 
-  /** Keeps so many events, or those of so many milliseconds: cursors from before are 410. */
+  /** Retains this many events, or those of this many milliseconds. Older cursors get 410. */
   retainEvents(window: number | { ms: number }): void {
     this.#context().workers.log.retain(typeof window === "number" ? { events: window } : window);
   }
 
-  /** Destroys all open watch streams (or, `clean`, ends them as the service does). */
+  /** Destroys all open watch streams, or (`clean`) ends them as the service does. */
   cutWatchers(options: { clean?: boolean } = {}): void {
     for (const watch of [...this.#context().workers.watches.keys()]) watch.cut(options.clean ?? false);
   }
 
   #request(id: string): RequestRecord {
     const request = this.#context().workers.request(id);
-    if (request === undefined) throw new Error(`CursorEmulator: there is no request ${id}`);
+    if (request === undefined) throw new Error(`CursorEmulator: no request has the id ${id}`);
     return request;
   }
 
-  #truth(request: RequestRecord): WorkerRequest {
+  #toWorkerRequest(request: RequestRecord): WorkerRequest {
     const { claim, failure, state } = request;
     return {
       ...this.#context().workers.view(request),

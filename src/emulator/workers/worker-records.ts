@@ -1,7 +1,7 @@
 import type { components } from "../../../generated/openapi.ts";
 import type { WorkerRepo } from "../repository.ts";
 
-/** Who asked for an agent. */
+/** Who created an agent. */
 export interface Requester {
   userId: number;
   userEmail?: string;
@@ -26,7 +26,7 @@ export interface RequestRecord extends Requester {
   id: string;
   owner: string;
   order: number;
-  /** For a machine of one user: never listed, never told of. */
+  /** For one user's machine: never listed, and without events. */
   isPersonal: boolean;
   machineName?: string;
   repo?: WorkerRepo;
@@ -35,13 +35,13 @@ export interface RequestRecord extends Requester {
   state: WorkerRequestState;
   /** The live claim. */
   claim?: { workerId: string };
-  /** The worker of the running turn, also when its claim was released meanwhile. */
+  /** The worker of the running turn, even if its claim was released meanwhile. */
   runningOn?: string;
   /** End of the reconnect window of a claimed request whose worker is offline. */
   lapsesAtMs?: number;
   lapseTimer?: unknown;
   turn?: Turn;
-  /** What Fail A Claim told the waiting user. */
+  /** The message of Fail A Claim for the waiting user. */
   failure?: string;
 }
 
@@ -59,12 +59,12 @@ export interface WorkerRecord {
   connectedAtMs: number;
 }
 
-/** The pool a request is for: its label, else `default`. @internal */
+/** The pool that a request is for: its label, or `default`. @internal */
 export function poolOf(record: Pick<RequestRecord, "labels">): string {
   return poolLabelOf(record) ?? "default";
 }
 
-/** The `pool` label, which filters are compared with. @internal */
+/** The `pool` label, with which filters are compared. @internal */
 export function poolLabelOf(record: Pick<RequestRecord, "labels">): string | undefined {
   return record.labels.find(({ key }) => key === "pool")?.value;
 }

@@ -6,7 +6,7 @@ import { isSameUrl } from "../repository.ts";
 import { validate } from "../validate.ts";
 import type { RequestRecord } from "./worker-records.ts";
 
-/** An operation of the workers' endpoints: for service account keys only. @internal */
+/** An operation of the workers' endpoints, which only keys of service accounts may call. @internal */
 export function workerRoute(
   method: Route["method"],
   path: string,
@@ -35,13 +35,13 @@ export function badRequest(message: string) {
   return titledFailedResponse(400, "Bad Request", message);
 }
 
-/** The value, if the schema takes it; 400 in the form of the workers' endpoints otherwise. @internal */
+/** Validates a query or a body; fails with 400 in the form of the workers' endpoints. @internal */
 export function validateInput<Schema extends z.core.$ZodType>(schema: Schema, value: unknown) {
   return validate(schema, value, badRequest);
 }
 
 /**
- * Refuses a repository filter that is not in a key's scope, and none at all of a key that has one.
+ * Checks the repository filter of a key that is limited to some repositories: it must be present and in the key's scope.
  *
  * @internal
  */
@@ -54,7 +54,7 @@ export function checkRepository(call: Call, repository: string | undefined): voi
   }
 }
 
-/** A request of the caller's team; of others, and of repositories outside of the key's scope, there is none. @internal */
+/** A request of the caller's team and within the scope of its key; `undefined` for all others. @internal */
 export function findRequest(call: Call, id: string): RequestRecord | undefined {
   const { caller, core } = call;
   const request = core.workers.request(id);

@@ -204,5 +204,5 @@ export const workerRoutes: readonly Route[] = [
   workerRoute("DELETE", "/pools", "deregisterPool", deregisterPool),
 ];
 
-/** Behind the routes whose last segment is no id. */
+/** Comes after the routes whose last segment is not an id. */
 export const workerByIdRoutes: readonly Route[] = [workerRoute("GET", "/{id}", "getWorker", getWorker)];

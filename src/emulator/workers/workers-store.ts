@@ -15,15 +15,15 @@ import {
 
 let generations = 0;
 
-/** What a claim comes to. @internal */
+/** The outcome of a claim. @internal */
 export type ClaimOutcome = "claimed" | "live-claim" | "gone";
 
-/** Workers, pools, and the queue of requests that wait for them. All transitions are here, and each tells the log. @internal */
+/** Workers, pools, and the queue of requests. Every change of state is made here and written to the log. @internal */
 export class WorkersStore {
   readonly pools = new PoolRegistry();
   readonly log: QueueLog;
   readonly cursors = new SealedCursors(++generations);
-  /** Open streams of each service account. */
+  /** The open watch streams, each with its service account. */
   readonly watches = new Map<WatchConnection, string>();
   readonly #clock: Clock;
   readonly #repoUrls: boolean;
@@ -47,7 +47,7 @@ export class WorkersStore {
   /** Every request, oldest first. */
   get requests(): RequestRecord[] {
     const requests = [...this.#requests.values()];
-    for (const request of requests) this.#settle(request);
+    for (const request of requests) this.#updateRunning(request);
     return requests;
   }
 
@@ -58,7 +58,7 @@ export class WorkersStore {
 
   request(id: string): RequestRecord | undefined {
     const request = this.#requests.get(id);
-    if (request !== undefined) this.#settle(request);
+    if (request !== undefined) this.#updateRunning(request);
     return request;
   }
 
@@ -66,7 +66,7 @@ export class WorkersStore {
     return this.#workers.get(workerId);
   }
 
-  /** The request a worker has a turn of. */
+  /** The request whose turn runs on a worker. */
   turnOn(workerId: string): RequestRecord | undefined {
     return this.requests.find((request) => request.state === "running" && request.runningOn === workerId);
   }
@@ -81,7 +81,7 @@ export class WorkersStore {
     );
   }
 
-  /** The wire form of a request, as of now. */
+  /** The wire form of a request at this moment. */
   view(request: RequestRecord) {
     return toPendingRequest(request, this.#clock.now(), this.#repoUrls);
   }
@@ -101,7 +101,7 @@ export class WorkersStore {
     return request;
   }
 
-  /** Reserves a request for a worker; starts its turn if that worker is here already and idle. */
+  /** Reserves a request for a worker, and starts its turn if that worker is connected and idle. */
   claim(request: RequestRecord, workerId: string): ClaimOutcome {
     if (request.claim !== undefined) return "live-claim";
     if (request.state === "expired" || request.isPersonal) return "gone";
@@ -114,7 +114,7 @@ export class WorkersStore {
     return "claimed";
   }
 
-  /** A worker comes: it takes up what is claimed for it. */
+  /** Connects a worker, which starts the request that is claimed for it. */
   connect(worker: WorkerRecord): void {
     this.#workers.set(worker.workerId, worker);
     const now = this.#clock.now();
@@ -130,7 +130,7 @@ export class WorkersStore {
     if (wasOffline) this.#publish("claimed", waiting, { id: waiting.id });
   }
 
-  /** A worker goes; its claims stay. */
+  /** Disconnects a worker; its claims stay. */
   disconnect(workerId: string): void {
     const worker = this.#workers.get(workerId);
     if (worker === undefined) return;
@@ -144,7 +144,7 @@ export class WorkersStore {
     }
   }
 
-  /** A turn of a known request waits for its worker: that of the claim, or any. */
+  /** Starts a further turn of a known request, or lets it wait for the claimed worker or for any worker. */
   followUp(request: RequestRecord, turn?: Turn): void {
     if (turn !== undefined) request.turn = turn;
     else if (request.state !== "idle" && request.state !== "expired") return;
@@ -165,13 +165,13 @@ export class WorkersStore {
     this.#publish("claimed_offline", request, this.view(request));
   }
 
-  /** Drops the claim; a turn that waits for it returns to the queue, one that runs goes on. */
+  /** Ends the claim. A turn that waits for it returns to the queue; a running one continues. */
   release(request: RequestRecord): void {
     if (request.state === "claimed" || request.state === "claimed_offline") this.#enqueue(request);
     delete request.claim;
   }
 
-  /** Ends the turn that waits for a claimed worker, and the claim. */
+  /** Ends the claim, and the turn that waits for the claimed worker. */
   fail(request: RequestRecord, message: string): void {
     request.failure = message;
     const { turn } = request;
@@ -180,7 +180,7 @@ export class WorkersStore {
     turn?.end("ERROR");
   }
 
-  /** Nobody came for it. */
+  /** Lets a request expire because no worker has taken it. */
   expire(request: RequestRecord): void {
     const { turn } = request;
     this.withdraw(request, "expired");
@@ -188,7 +188,7 @@ export class WorkersStore {
     turn?.end("EXPIRED");
   }
 
-  /** The turn waits no longer. Whoever watches is told if the request was listed. */
+  /** Ends the waiting of a turn. If the request was listed, watches receive an event. */
   withdraw(request: RequestRecord, state: "idle" | "expired"): void {
     const wasListed = request.state === "pending" || request.state === "claimed_offline";
     this.#becomeIdle(request);
@@ -196,19 +196,19 @@ export class WorkersStore {
     if (wasListed) this.#publish("expired", request, { id: request.id });
   }
 
-  /** Its agent was archived. */
+  /** Ends the claim and the waiting turn of a request whose agent was archived. */
   retire(request: RequestRecord): void {
     if (request.state !== "running") this.withdraw(request, "idle");
     delete request.claim;
   }
 
-  /** Its agent is gone. */
+  /** Removes a request whose agent was deleted. */
   remove(request: RequestRecord): void {
     this.withdraw(request, "expired");
     this.#requests.delete(request.id);
   }
 
-  /** Ends all streams and timers. */
+  /** Ends all watch streams and clears all timers. */
   close(): void {
     for (const request of this.#requests.values()) this.#clock.clearTimeout(request.lapseTimer);
     for (const watch of [...this.watches.keys()]) watch.close();
@@ -222,7 +222,7 @@ export class WorkersStore {
     return isWaiting && request.claim?.workerId === worker.workerId;
   }
 
-  /** The machine a personal request is for, if it is here. */
+  /** The machine that a personal request is for, if it is connected. */
   #machineOf(request: RequestRecord): WorkerRecord | undefined {
     if (!request.isPersonal) return undefined;
     const { machineName, owner } = request;
@@ -241,7 +241,7 @@ export class WorkersStore {
     request.turn?.start();
   }
 
-  /** Any worker may have it now. */
+  /** Puts a request into the queue for any worker. */
   #enqueue(request: RequestRecord): void {
     this.#forgetWindow(request);
     delete request.claim;
@@ -256,8 +256,8 @@ export class WorkersStore {
     request.state = "idle";
   }
 
-  /** A run ends by itself: its request learns of it when it is looked at. */
-  #settle(request: RequestRecord): void {
+  /** Makes a request idle if its run has ended meanwhile. */
+  #updateRunning(request: RequestRecord): void {
     if (request.state === "running" && request.turn?.isOver() === true) this.#becomeIdle(request);
   }
 
