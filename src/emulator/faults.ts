@@ -74,8 +74,8 @@ interface Planned {
 export class Faults {
   readonly #operations: readonly string[];
   #planned: Planned[] = [];
-  #blindPositions = 0;
-  #refusedPositions = 0;
+  #ignoredPositions = 0;
+  #rejectedPositions = 0;
 
   /** Answers with a status instead of doing the work. */
   status(operation: FaultTarget, status: number, options: StatusFaultOptions = {}): this {
@@ -116,31 +116,31 @@ export class Faults {
 
   /** Streams ignore `Last-Event-ID` and replay from the start. Until {@link Faults.clear} unless `times` is given. */
   ignorePosition(options: FaultTimes = {}): this {
-    this.#blindPositions = options.times ?? Number.POSITIVE_INFINITY;
+    this.#ignoredPositions = options.times ?? Number.POSITIVE_INFINITY;
     return this;
   }
 
   /** Streams answer a valid `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
   refusePosition(options: FaultTimes = {}): this {
-    this.#refusedPositions = options.times ?? 1;
+    this.#rejectedPositions = options.times ?? 1;
     return this;
   }
 
   /** Forgets all faults that are still planned. */
   clear(): void {
     this.#planned = [];
-    this.#blindPositions = 0;
-    this.#refusedPositions = 0;
+    this.#ignoredPositions = 0;
+    this.#rejectedPositions = 0;
   }
 
   /** @internal */
-  takePositionRejection(): boolean {
-    return this.#refusedPositions > 0 && this.#refusedPositions-- > 0;
+  takeRejectedPosition(): boolean {
+    return this.#rejectedPositions > 0 && this.#rejectedPositions-- > 0;
   }
 
   /** @internal */
-  takePositionBlindness(): boolean {
-    return this.#blindPositions > 0 && this.#blindPositions-- > 0;
+  takeIgnoredPosition(): boolean {
+    return this.#ignoredPositions > 0 && this.#ignoredPositions-- > 0;
   }
 
   /** The oldest fault of a sort that is for this request; it is used up. @internal */

@@ -1,16 +1,52 @@
 import { fingerprint, toBytes } from "./body-source.ts";
-import { json } from "./exchange.ts";
 import { invalid } from "./failed-response.ts";
 
-/** A page cursor as List Environments returns it: `MjA` is 20. Items that move between pages are missed or come twice. @internal */
-export function offsetCursor(offset: number): string {
-  return btoa(String(offset)).replaceAll("=", "");
+/** One page of a list; without `nextCursor` it is the last one. */
+export interface Page<Item> {
+  items: Item[];
+  nextCursor?: string;
+}
+
+/**
+ * The page after an item, in lists whose page cursor is the id of the last item sent.
+ *
+ * @throws FailedResponse 400 `validation_error` for an unknown cursor, unless `unknown` says that its page is empty.
+ * @internal
+ */
+export function pageAfter<Item extends { id: string }>(
+  all: Item[],
+  cursor: string | undefined,
+  size: number,
+  unknown: "fails" | "is empty" = "fails",
+): Page<Item> {
+  const index = cursor === undefined ? -1 : all.findIndex(({ id }) => id === cursor);
+  if (cursor !== undefined && index < 0) {
+    if (unknown === "is empty") return { items: [] };
+    throw invalid("Invalid pagination cursor");
+  }
+  const start = index + 1;
+  const items = all.slice(start, start + size);
+  const last = start + items.length < all.length ? items.at(-1) : undefined;
+  return { items, ...(last === undefined ? {} : { nextCursor: last.id }) };
+}
+
+/**
+ * The page at an offset, in lists whose page cursor is the next offset in base64: `MjA` is 20. Items that move between two
+ * requests are missed or come twice.
+ *
+ * @internal
+ */
+export function pageAt<Item>(all: Item[], offset: number, size: number): Page<Item> {
+  const items = all.slice(offset, offset + size);
+  const next = offset + items.length;
+  return { items, ...(next < all.length ? { nextCursor: btoa(String(next)).replaceAll("=", "") } : {}) };
 }
 
 /**
  * The offset in a page cursor; 0 without one.
  *
  * @throws FailedResponse 400 `validation_error`.
+ * @internal
  */
 export function readOffset(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
@@ -18,22 +54,9 @@ export function readOffset(cursor: string | undefined): number {
     const text = atob(cursor);
     if (/^\d+$/.test(text)) return Number(text);
   } catch {
-    // Not base64.
+    // The cursor is not base64.
   }
   throw invalid("Invalid pagination cursor");
-}
-
-/** A page of what is listed newest first and continued behind an id. */
-export function pageAfter<Item extends { id: string }>(
-  all: Item[],
-  cursor: string | undefined,
-  size: number,
-) {
-  const start = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw invalid("Invalid pagination cursor");
-  const items = all.slice(start, start + size);
-  const last = start + items.length < all.length ? items.at(-1) : undefined;
-  return json(200, { items, ...(last === undefined ? {} : { nextCursor: last.id }) });
 }
 
 /** The values that a cursor is bound to; it is invalid with other values. @internal */

@@ -21,7 +21,7 @@ function pairings(list: Frame[]) {
 }
 
 describe("a whole stream", () => {
-  it("has the order and the pairing of the wire", async () => {
+  it("has the frames in the service's order and pairs", async () => {
     const { create, emulator, stream } = emulate();
     emulator.script("edit", (run) =>
       run
@@ -76,7 +76,7 @@ describe("a whole stream", () => {
     expect(textOf(list)).toBe("Hello");
   });
 
-  it("tells one tool call three times, and in two families", async () => {
+  it("has three frames per tool call, each with its interaction_update twin", async () => {
     const { create, emulator, stream } = emulate();
     emulator.script("read", (run) =>
       run
@@ -117,12 +117,12 @@ describe("a whole stream", () => {
     });
   });
 
-  it("can do without interaction updates", async () => {
+  it("can leave out interaction updates", async () => {
     const { create, stream } = emulate({ interactionUpdates: false });
     expect(names(await stream((await create("x")).run))).not.toContain("interaction_update");
   });
 
-  it("has the headers of the wire", async () => {
+  it("has the headers of the service", async () => {
     const { create, open } = emulate({ retentionSeconds: 600 });
     const response = await open((await create("x")).run);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -130,7 +130,7 @@ describe("a whole stream", () => {
     await response.body?.cancel();
   });
 
-  it("is live: status changes as they come, then the rest, then the end", async () => {
+  it("is live: sends status changes at once, then the rest, then ends", async () => {
     const { create, emulator, open, clock } = emulate({ startDelayMs: 100, interactionUpdates: false });
     emulator.script("live", (run) => run.text("a").hold("gate").text("b"));
     const { run } = await create("live");
@@ -149,7 +149,7 @@ describe("a whole stream", () => {
     expect(emulator.connections).toBe(0);
   });
 
-  it("beats at 30 s and then every 15 s after its replay, without ids, and not for readers who left", async () => {
+  it("sends heartbeats 30 s after its replay and then every 15 s, without ids, until its reader cancels", async () => {
     const { create, emulator, open, clock } = emulate();
     emulator.script("long", (run) => run.hold("never"));
     const { run } = await create("long");
@@ -170,7 +170,7 @@ describe("a whole stream", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("does not pile anything up for a reader who does not read", async () => {
+  it("queues nothing for a reader who does not read", async () => {
     const { create, emulator, open, clock } = emulate();
     emulator.script("long", (run) => run.text("a").hold("gate").text("b"));
     const { run } = await create("long");
@@ -182,7 +182,7 @@ describe("a whole stream", () => {
 });
 
 describe("a connection", () => {
-  it("leaves nothing behind in the run it has read", async () => {
+  it("leaves no subscription in the run after it has closed", async () => {
     const log = new RunLog();
     const clock = new ManualClock();
     let closed = 0;
@@ -206,7 +206,7 @@ describe("a connection", () => {
 });
 
 describe("resuming", () => {
-  it("at any id gives exactly what comes after all frames with that id", async () => {
+  it("at any id sends exactly the frames after the last one with that id", async () => {
     const { create, stream } = emulate();
     const { run } = await create("x");
     const whole = await stream(run);
@@ -218,7 +218,7 @@ describe("resuming", () => {
     }
   });
 
-  it("needs an id of this run", async () => {
+  it("rejects an id of another run", async () => {
     const { create, stream, call } = emulate();
     const one = await create("one");
     const other = await create("other");
@@ -236,13 +236,13 @@ describe("resuming", () => {
     }
   });
 
-  it("at a made-up id is accepted, and the past is lost", async () => {
+  it("at an id that never existed is accepted, and skips the past", async () => {
     const { create, stream } = emulate();
     const { run } = await create("x");
     expect(names(await stream(run, position("1713033000000-0")))).toEqual(["status"]);
   });
 
-  it("is refused when the retention is over, though the run can be read", async () => {
+  it("answers 410 after the retention, although the run can be read", async () => {
     const { create, call, clock, emulator } = emulate({ retentionSeconds: 60 });
     const { run, runId } = await create("x");
     await clock.advance(59_999);
@@ -259,7 +259,7 @@ describe("resuming", () => {
 });
 
 describe("oddities", () => {
-  it("a cancelled run read later is said to be RUNNING, then FINISHED, then CANCELLED", async () => {
+  it("the stream of a cancelled run says RUNNING, then FINISHED, then CANCELLED", async () => {
     const { create, emulator, stream, call, clock } = emulate();
     emulator.script("long", (run) => run.hold("never"));
     const { run } = await create("long", { repos: [{ url: "https://github.com/o/r" }] });
@@ -280,7 +280,7 @@ describe("oddities", () => {
     });
   });
 
-  it("a failed run has a result without text and reason", async () => {
+  it("a failed run has a result without a text or a reason", async () => {
     const { create, emulator, stream } = emulate();
     emulator.script("fail", (run) => run.text("partial").fail({ durationMs: 90 }));
     const list = plain(await stream((await create("fail")).run));
@@ -294,7 +294,7 @@ describe("oddities", () => {
     expect(Object.keys(list[3]?.data)).toEqual(["runId", "status", "durationMs"]);
   });
 
-  it("a stream opened too early is refused inside, without ids, or by 409", async () => {
+  it("a stream opened too early fails inside the stream, without ids, or by 409", async () => {
     const early = emulate({ streamNotReady: "in-stream" });
     const { run } = await early.create("x");
     const list = await early.stream(run);
@@ -318,7 +318,7 @@ describe("oddities", () => {
 });
 
 describe("scripts", () => {
-  it("cut the first connection that gets there, once", async () => {
+  it("cut the first connection to get there, once", async () => {
     const { create, emulator, open, stream } = emulate({ interactionUpdates: false });
     emulator.script("cut", (run) => run.text("Hel").cut().text("lo"));
     const { run } = await create("cut");
@@ -354,7 +354,7 @@ describe("scripts", () => {
     expect(frames((await read("result")).text).at(-1)?.event).toBe("result");
   });
 
-  it("stall the first connection that gets there", async () => {
+  it("stall the first connection to get there", async () => {
     const { create, emulator, open, stream, clock } = emulate({ interactionUpdates: false });
     emulator.script("stall", (run) => run.text("a").stall().text("b"));
     const { run } = await create("stall");
@@ -372,7 +372,7 @@ describe("scripts", () => {
     expect(textOf(await stream(run))).toBe("ab");
   });
 
-  it("send stream errors that are about one connection, not about the run", async () => {
+  it("send stream errors that concern one connection, not the run", async () => {
     const { create, emulator, stream } = emulate({ interactionUpdates: false });
     emulator.script("error", (run) => run.text("a").error("upstream_closed", "gone").text("b"));
     const { run } = await create("error");
@@ -385,7 +385,7 @@ describe("scripts", () => {
     expect(textOf(await stream(run))).toBe("ab");
   });
 
-  it("refuse the first connections as opened too early", async () => {
+  it("answer the first connections as if they were opened too early", async () => {
     const { create, emulator, stream } = emulate();
     emulator.script("early", (run) => run.unavailable(2).text("a"));
     const { run } = await create("early");
@@ -417,7 +417,7 @@ describe("scripts", () => {
     expect(names(await stream(run, position("mine")))).toEqual(["status", "status", "result", "done"]);
   });
 
-  it("tell statuses of their own", async () => {
+  it("send any status", async () => {
     const { create, emulator, stream, call } = emulate({ interactionUpdates: false });
     emulator.script("paused", (run) => run.status("PAUSED").status("ERROR").hold("gate"));
     const { run } = await create("paused");
@@ -429,14 +429,14 @@ describe("scripts", () => {
     expect(statuses).toEqual(["FINISHED", "PAUSED", "ERROR", "FINISHED", "FINISHED"]);
   });
 
-  it("pass a gate that was released before they came to it", async () => {
+  it("pass a gate that was released before they reach it", async () => {
     const { create, emulator, call } = emulate();
     emulator.script("held", (run) => run.hold("gate").text("through"));
     emulator.release("gate");
     expect((await call("GET", (await create("held")).run)).json.result).toBe("through");
   });
 
-  it("pace themselves", async () => {
+  it("pause before each event when the pace is set", async () => {
     const { create, emulator, clock, call } = emulate({ pace: 50 });
     emulator.script("paced", (run) => run.text("a").text("b").finish());
     const { run } = await create("paced");
@@ -486,18 +486,18 @@ describe("recordings", () => {
     expect(rest[0]?.data.runId).toBe(run1);
   });
 
-  it("of a refusal are what the first connection gets; then the run goes on", async () => {
-    const refusal =
+  it("of a failed stream are what the first connection gets; then the run continues", async () => {
+    const failure =
       `event: status\ndata: {"runId":"${run1}","status":"RUNNING"}\n\n` +
       'event: error\ndata: {"code":"stream_unavailable","message":"m"}\n\nevent: done\ndata: {}\n\n';
     const { create, emulator, open, stream } = emulate();
-    emulator.script("replay", (run) => run.replay(refusal).text("fine").finish());
+    emulator.script("replay", (run) => run.replay(failure).text("fine").finish());
     const { run } = await create("replay");
-    expect(await (await open(run)).text()).toBe(refusal);
+    expect(await (await open(run)).text()).toBe(failure);
     expect(textOf(await stream(run))).toBe("fine");
   });
 
-  it("with other line ends, comments and no end keep their bytes", async () => {
+  it("keep their bytes with any line ends, with comments and without an end", async () => {
     waive(/event message is not documented/);
     const odd = ': hi\r\n\r\nid: 1-0\r\nevent: assistant\r\ndata: {"text":"x"}\r\n\r\ndata: tail';
     const { create, emulator, open } = emulate({ interactionUpdates: false });

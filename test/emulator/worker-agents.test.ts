@@ -15,7 +15,7 @@ function runPools(options: EmulatorOptions = {}) {
 }
 
 describe("an agent on a pool", () => {
-  it("waits in the queue under its own id until the worker of its claim is here", async () => {
+  it("waits in the queue under its own id until the claimed worker connects", async () => {
     const { user, onPool, status, list, claim, emulator, clock } = runPools();
     const { agentId, run } = await onPool({ repos });
     expect((await list()).requests).toEqual([
@@ -49,7 +49,7 @@ describe("an agent on a pool", () => {
     expect(emulator.workers.connected.map(({ isInUse }) => isInUse)).toEqual([false, false]);
   });
 
-  it("carries the pool's label also for the default one, and no repository if it has none", async () => {
+  it("has the pool's label even for the default pool, and no repository if it has none", async () => {
     const { user, list } = runPools();
     await user.create("x", { env: { type: "pool" } });
     const [request] = (await list({ pool: "default" })).requests;
@@ -57,7 +57,7 @@ describe("an agent on a pool", () => {
     expect(request).not.toHaveProperty("repoUrl");
   });
 
-  it("says which service account asked, if one did", async () => {
+  it("names the service account that created it, if one did", async () => {
     const { emulator, list } = runPools();
     await speakTo(emulator.fetch, base, service).create("x", { env: { type: "pool" } });
     const [request] = (await list()).requests;
@@ -115,7 +115,7 @@ describe("an agent on a pool", () => {
     await watching.cancel();
   });
 
-  it("loses its claim when it is archived, and all when it is deleted", async () => {
+  it("loses its claim when it is archived, and its request when it is deleted", async () => {
     const { user, onPool, list, watch, claim, call, states } = runPools();
     const [one, other] = [await onPool(), await onPool()];
     const watching = await watch((await list()).streamCursor);
@@ -129,7 +129,7 @@ describe("an agent on a pool", () => {
     await watching.cancel();
   });
 
-  it("ends its run EXPIRED when nobody comes, and ERROR when its claim is failed", async () => {
+  it("ends its run as EXPIRED when no worker takes it, and as ERROR when its claim fails", async () => {
     const { onPool, status, emulator, claim, call } = runPools();
     const [one, other] = [await onPool(), await onPool()];
     emulator.workers.expireRequest(one.agentId);
@@ -141,7 +141,7 @@ describe("an agent on a pool", () => {
     expect(await status(other.run)).toBe("ERROR");
   });
 
-  it("may be on a pool that was registered meanwhile, and not on one that is gone", async () => {
+  it("can use a pool that was registered meanwhile, but not a deregistered one", async () => {
     const { user, call } = runPools({ pools: [] });
     const create = async (more: object = {}) =>
       (
@@ -185,7 +185,7 @@ describe("an agent on a machine", () => {
     await watching.cancel();
   });
 
-  it("runs at once if the machine is on", async () => {
+  it("runs at once if the machine is connected", async () => {
     const { user, status, emulator, clock } = runPools();
     emulator.workers.connectWorker({ workerId: "mine" });
     const { run } = await user.create("x", { env: { type: "machine" } });
@@ -195,7 +195,7 @@ describe("an agent on a machine", () => {
 });
 
 describe("an agent in the cloud", () => {
-  it("needs no worker, and is no pool request", async () => {
+  it("needs no worker and makes no pool request", async () => {
     const { user, list, status } = runPools({ keys: [{ key }, { key: service, kind: "service-account" }] });
     const { run } = await user.create("x");
     await user.stream(run);

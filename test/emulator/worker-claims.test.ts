@@ -17,7 +17,7 @@ async function hibernated(seconds: number) {
 }
 
 describe("a claim", () => {
-  it("takes a request out of the queue, and its worker takes it up", async () => {
+  it("takes a request out of the queue, and its worker starts it", async () => {
     const { emulator, list, watch, claim, states } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const watching = await watch((await list()).streamCursor);
@@ -33,7 +33,7 @@ describe("a claim", () => {
     expect(states()).toEqual({ "bc-1": "running" });
   });
 
-  it("is for one: of ten at once nine are refused", async () => {
+  it("is exclusive: of ten at once nine fail", async () => {
     const { emulator, claim } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     const replies = await Promise.all(Array.from({ length: 10 }, (_, index) => claim("bc-1", `pw_${index}`)));
@@ -46,18 +46,18 @@ describe("a claim", () => {
     expect(emulator.workers.requests).toMatchObject([{ claimedWorkerId: won[0]?.json.workerId }]);
   });
 
-  it("is refused while one is live, by the same worker too, and whatever its worker does", async () => {
+  it("fails while another is live, even for the same worker and whatever its worker does", async () => {
     const { claim, watching, states, emulator } = await hibernated(60);
-    const refused = async () => [(await claim("bc-1", "pw_1")).status, (await claim("bc-1", "pw_2")).status];
-    expect([states()["bc-1"], await refused()]).toEqual(["idle", [409, 409]]);
+    const rejected = async () => [(await claim("bc-1", "pw_1")).status, (await claim("bc-1", "pw_2")).status];
+    expect([states()["bc-1"], await rejected()]).toEqual(["idle", [409, 409]]);
     emulator.workers.followUp("bc-1");
-    expect([states()["bc-1"], await refused()]).toEqual(["claimed_offline", [409, 409]]);
+    expect([states()["bc-1"], await rejected()]).toEqual(["claimed_offline", [409, 409]]);
     emulator.workers.connectWorker({ workerId: "pw_1" });
-    expect([states()["bc-1"], await refused()]).toEqual(["running", [409, 409]]);
+    expect([states()["bc-1"], await rejected()]).toEqual(["running", [409, 409]]);
     await watching.cancel();
   });
 
-  it("finds nothing that is unknown or has expired", async () => {
+  it("fails for unknown and expired requests", async () => {
     const { emulator, claim } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     emulator.workers.expireRequest("bc-1");
@@ -65,7 +65,7 @@ describe("a claim", () => {
     expect(textError(await claim("bc-2", "pw_1"))).toEqual(noClaim);
   });
 
-  it("starts at once on a worker that is here and idle", async () => {
+  it("starts at once on a connected idle worker", async () => {
     const { emulator, claim, states } = emulateWorkers();
     emulator.workers.connectWorker({ workerId: "pw_1", pool: "gpu" });
     for (const id of ["bc-1", "bc-2"]) emulator.workers.addRequest({ id, pool: "gpu" });
@@ -81,14 +81,14 @@ describe("a claim", () => {
     ["a number as id", { id: 1, workerId: "pw_1" }],
     ["a session token that is a text", { id: "bc-1", workerId: "pw_1", sessionToken: "yes" }],
     ["another field", { id: "bc-1", workerId: "pw_1", pool: "gpu" }],
-  ])("is refused with %s", async (_what, body) => {
+  ])("is rejected with %s", async (_what, body) => {
     const { emulator, call, states } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     expect(textError(await call("POST", "/claim", body))).toEqual([400, expect.any(String)]);
     expect(states()).toEqual({ "bc-1": "pending" });
   });
 
-  it("happens though its answer is lost", async () => {
+  it("takes effect even if its answer is lost", async () => {
     const { emulator, claim } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     emulator.faults.dropAnswer("claimPendingRequest");
@@ -99,7 +99,7 @@ describe("a claim", () => {
 });
 
 describe("a release", () => {
-  it("returns what waits to the queue, for another worker to claim at once", async () => {
+  it("returns a waiting request to the queue, where another worker can claim it at once", async () => {
     const { emulator, call, claim, list, watch, states } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     await claim("bc-1", "pw_1");
@@ -115,7 +115,7 @@ describe("a release", () => {
     expect(states()).toEqual({ "bc-1": "claimed" });
   });
 
-  it("leaves a running turn to its worker, and the next one to any", async () => {
+  it("leaves a running turn to its worker, and the next turn to any worker", async () => {
     const { emulator, call, claim, states } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     await claim("bc-1", "pw_1");
@@ -130,14 +130,14 @@ describe("a release", () => {
     expect(states()).toEqual({ "bc-1": "pending" });
   });
 
-  it("finds no live claim of a request that has none, or that is unknown", async () => {
+  it("fails for a request without a live claim, and for an unknown one", async () => {
     const { emulator, call } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     expect(textError(await call("POST", "/claims/bc-1/release"))).toEqual(noClaim);
     expect(textError(await call("POST", "/claims/bc-2/release"))).toEqual(noClaim);
   });
 
-  it("takes an empty object, but no other body and no content type alone", async () => {
+  it("accepts an empty object, but no other body and no content type alone", async () => {
     const { call, emulator, claim } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     await claim("bc-1", "pw_1");
@@ -150,7 +150,7 @@ describe("a release", () => {
 });
 
 describe("a follow-up for a worker that is offline", () => {
-  it("waits for it while the window is open, and goes on when it comes back", async () => {
+  it("waits for it while the window is open, and continues when it reconnects", async () => {
     const { emulator, list, watching, clock, states } = await hibernated(60);
     await clock.advance(5000);
     const seen = watching.next();
@@ -177,7 +177,7 @@ describe("a follow-up for a worker that is offline", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("returns to the queue when the window lapses: the claim expires, the request is told of anew", async () => {
+  it("returns to the queue when the window lapses: the claim expires, and the request is announced again", async () => {
     const { emulator, list, watching, clock, call, claim, states } = await hibernated(10);
     emulator.workers.followUp("bc-1");
     expect((await watching.next())?.event).toBe("claimed_offline");
@@ -261,7 +261,7 @@ describe("failing a claim", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("needs a turn that waits, and a worker that does not come", async () => {
+  it("needs a waiting turn and an offline worker", async () => {
     const { emulator, call, watching } = await hibernated(60);
     const fail = () => call("POST", "/claims/bc-1/fail", { message: "x" });
     expect(textError(await fail())).toEqual([400, expect.stringMatching(/^No turn waiting: /)]);
@@ -280,7 +280,7 @@ describe("failing a claim", () => {
     ["with one of 501 characters", { message: "x".repeat(501) }],
     ["with one that is no text", { message: 1 }],
     ["with another field", { message: "x", workerId: "pw_1" }],
-  ])("is refused %s", async (_what, body) => {
+  ])("is rejected %s", async (_what, body) => {
     const { emulator, call, claim, states } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     await claim("bc-1", "pw_1");
@@ -290,7 +290,7 @@ describe("failing a claim", () => {
 });
 
 describe("session tokens", () => {
-  it("come with a claim that asks for one, for seven days", async () => {
+  it("come with a claim that asks for one, and are valid for seven days", async () => {
     const { emulator, call, clock } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     const body = { id: "bc-1", workerId: "pw_1", sessionToken: true };
@@ -302,7 +302,7 @@ describe("session tokens", () => {
     });
   });
 
-  it("are made for a live claim of that worker, another each time", async () => {
+  it("are created for a live claim of that worker, a new one each time", async () => {
     const { emulator, call, claim } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1" });
     const mint = (body: object) => call("POST", "/tokens", body);

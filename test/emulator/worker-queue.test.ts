@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { emulateWorkers, ids, service, textError } from "./worker-helpers.ts";
 
 describe("the list of pending requests", () => {
-  it("tells a request as the page documents it, credentials left out", async () => {
+  it("returns a request as documented, without credentials", async () => {
     const { emulator, list, clock } = emulateWorkers();
     const repo = "https://bot:hunter2@github.com/acme/payments-service";
     emulator.workers.addRequest({ id: "bc-1", repo, pool: "gpu", labels: { env: "production" }, userId: 43 });
@@ -30,7 +30,7 @@ describe("the list of pending requests", () => {
     });
   });
 
-  it("has the undocumented repoUrls if it is told to", async () => {
+  it("has the undocumented repoUrls if the option says so", async () => {
     const { emulator, list } = emulateWorkers({ workers: { repoUrls: true } });
     emulator.workers.addRequest({ repo: "acme/app" });
     expect((await list()).requests[0].repoUrls).toEqual(["https://github.com/acme/app"]);
@@ -53,7 +53,7 @@ describe("the list of pending requests", () => {
     expect((await list()).streamCursor).not.toBe(first.streamCursor);
   });
 
-  it("gives a stream cursor that is behind the first page, whatever came while it was read", async () => {
+  it("returns the stream cursor of the first page's moment, whatever happens while it is read", async () => {
     const { emulator, list, watch } = emulateWorkers();
     for (const id of ["bc-1", "bc-2"]) emulator.workers.addRequest({ id });
     const first = await list({ limit: "1" });
@@ -64,7 +64,7 @@ describe("the list of pending requests", () => {
     await watching.cancel();
   });
 
-  it("is filtered by pool, exactly, and by repository, however that is written", async () => {
+  it("is filtered by exact pool, and by repository in any spelling", async () => {
     const { emulator, list } = emulateWorkers();
     emulator.workers.addRequest({ id: "gpu", pool: "gpu", repo: "acme/app" });
     emulator.workers.addRequest({ id: "GPU", pool: "GPU" });
@@ -106,7 +106,7 @@ describe("the list of pending requests", () => {
     },
   );
 
-  it("shows only what is pending, or waits for a worker that is offline", async () => {
+  it("shows only requests that are pending or wait for an offline worker", async () => {
     const { emulator, list, claim, states } = emulateWorkers();
     const { workers } = emulator;
     workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
@@ -126,7 +126,7 @@ describe("the list of pending requests", () => {
     expect(page.requests[1]).toMatchObject({ claimedWorkerId: "of-offline", wakeTimeoutMs: 900_000 });
   });
 
-  it("asks a key for some repositories to name one of them", async () => {
+  it("requires keys that are limited to some repositories to name one of them", async () => {
     const keys = [
       { key: service, kind: "service-account" as const, repositories: ["https://github.com/acme/app"] },
     ];

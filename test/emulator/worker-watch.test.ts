@@ -7,7 +7,7 @@ const expired = { status: 410, json: { code: "cursor_expired" } };
 const unknown = { status: 400, json: { error: expect.stringContaining("cursor is unknown") } };
 
 describe("the watch", () => {
-  it("begins with a comment, then replays what came since the list, then follows live", async () => {
+  it("starts with a comment, then replays the events since the list, then follows live", async () => {
     const { emulator, list, open, clock } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-0" });
     const { streamCursor } = await list();
@@ -42,7 +42,7 @@ describe("the watch", () => {
     expect([emulator.workers.watchers, clock.pending]).toEqual([0, 0]);
   });
 
-  it("says every 20 quiet seconds that it is alive, and any event puts that off", async () => {
+  it("sends a heartbeat after 20 quiet seconds, which any event postpones", async () => {
     const { emulator, list, watch, clock } = emulateWorkers();
     const watching = await watch((await list()).streamCursor);
     let beat = watching.next();
@@ -67,7 +67,7 @@ describe("the watch", () => {
     await watching.cancel();
   });
 
-  it("is resumed behind any event by its id, heartbeats' too, in the query or in the header, which wins", async () => {
+  it("resumes after the id of any event or heartbeat, from the query or from the header, which wins", async () => {
     const { emulator, list, watch, clock } = emulateWorkers();
     const { streamCursor } = await list();
     for (const id of ["bc-1", "bc-2", "bc-3"]) emulator.workers.addRequest({ id });
@@ -94,7 +94,7 @@ describe("the watch", () => {
     expect(await firstAfter(events[0]?.id as string, { "last-event-id": "" })).toBe("bc-2");
   });
 
-  it("gives an event the same id whenever the chain has it", async () => {
+  it("sends an event with the same id in every watch of the same list", async () => {
     const { emulator, list, watch, clock } = emulateWorkers();
     const { streamCursor } = await list();
     emulator.workers.addRequest();
@@ -107,7 +107,7 @@ describe("the watch", () => {
     await other.cancel();
   });
 
-  it("tells only what its filters fit, and moves its position past the rest", async () => {
+  it("sends only events that its filters match, and moves its position past the rest", async () => {
     const { emulator, list, watch, clock } = emulateWorkers();
     const query = { pool: "gpu", repository: "https://github.com/acme/app" };
     const { streamCursor } = await list(query);
@@ -127,7 +127,7 @@ describe("the watch", () => {
     await again.cancel();
   });
 
-  it("refuses cursors that are unknown, foreign or not for it, and ids that are none", async () => {
+  it("rejects unknown cursors, those of others and those of other filters, and invalid ids", async () => {
     const { list, refused, watch, emulator } = emulateWorkers();
     emulator.workers.addRequest({ pool: "gpu", repo: "acme/app" });
     emulator.workers.addRequest({ pool: "gpu", repo: "acme/app" });
@@ -150,7 +150,7 @@ describe("the watch", () => {
     expect(await refused(streamCursor, { query })).toEqual(unknown);
   });
 
-  it("refuses paging, and no cursor at all", async () => {
+  it("rejects paging and a missing cursor", async () => {
     const { list, refused, call } = emulateWorkers();
     const { streamCursor } = await list();
     for (const query of [{ limit: "1" }, { pageToken: "x" }]) {
@@ -161,7 +161,7 @@ describe("the watch", () => {
     expect((await call("GET", "/pending-requests/stream", undefined, header)).status).toBe(400);
   });
 
-  it("ends five minutes after the list, and so do all cursors of its chain", async () => {
+  it("ends five minutes after the list, together with all cursors that follow from it", async () => {
     const { emulator, list, watch, open, refused, clock } = emulateWorkers();
     const { streamCursor } = await list();
     await clock.advance(60_000);
@@ -188,7 +188,7 @@ describe("the watch", () => {
     await (await watch((await list()).streamCursor)).cancel();
   });
 
-  it("does not reach behind the retained window, in events or in time", async () => {
+  it("does not reach back beyond the retained window, in events or in time", async () => {
     const { emulator, list, watch, refused, clock } = emulateWorkers();
     const { streamCursor } = await list();
     for (const id of ["bc-1", "bc-2", "bc-3"]) emulator.workers.addRequest({ id });
@@ -212,7 +212,7 @@ describe("the watch", () => {
     expect(await refused(before)).toEqual(expired);
   });
 
-  it("is had four times by a service account, and a fifth time when one is left", async () => {
+  it("can be open four times per service account, and again when one has closed", async () => {
     const keys = [
       { key: service, kind: "service-account" as const, serviceAccountId: "sa_one" },
       { key: "sa_same", kind: "service-account" as const, serviceAccountId: "sa_one" },
@@ -236,7 +236,7 @@ describe("the watch", () => {
     expect(emulator.workers.watchers).toBe(0);
   });
 
-  it("loses events for good if it is told to; the list knows better", async () => {
+  it("loses dropped events for good; the list has the requests", async () => {
     const { emulator, list, watch } = emulateWorkers();
     const { streamCursor } = await list();
     emulator.workers.dropNextEvents(2);
@@ -247,7 +247,7 @@ describe("the watch", () => {
     expect((await list()).requests).toHaveLength(3);
   });
 
-  it("suffers cuts, stalls and statuses like every other body", async () => {
+  it("is subject to cuts, stalls and status faults like every other body", async () => {
     const { emulator, list, open, clock } = emulateWorkers();
     const { streamCursor } = await list();
     for (const id of ["bc-1", "bc-2"]) emulator.workers.addRequest({ id });
@@ -273,7 +273,7 @@ describe("the watch", () => {
     expect(emulator.workers.watchers).toBe(0);
   });
 
-  it("is cut on demand, or ended, while it waits", async () => {
+  it("can be cut or ended on demand while it waits", async () => {
     const { emulator, list, open } = emulateWorkers();
     const { streamCursor } = await list();
     const first = drain(await open(streamCursor));
@@ -287,7 +287,7 @@ describe("the watch", () => {
     expect(emulator.workers.watchers).toBe(0);
   });
 
-  it("is served over HTTP, and left when its reader goes", async () => {
+  it("is served over HTTP, and closes when its reader disconnects", async () => {
     const { emulator, list } = emulateWorkers();
     const { streamCursor } = await list();
     await using server = await emulator.listen();
@@ -306,7 +306,7 @@ describe("the watch", () => {
     await expect.poll(() => emulator.workers.watchers).toBe(0);
   });
 
-  it("ends when all is forgotten", async () => {
+  it("ends on reset", async () => {
     const { emulator, list, open, clock } = emulateWorkers();
     emulator.workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 60 });
     const body = drain(await open((await list()).streamCursor));

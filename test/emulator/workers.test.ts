@@ -23,21 +23,21 @@ const everyOperation: [method: string, path: string, body?: object][] = [
 ];
 
 describe("keys", () => {
-  it.each(everyOperation)("of users are refused by %s %s", async (method, path, body) => {
+  it.each(everyOperation)("of users are rejected by %s %s", async (method, path, body) => {
     const { speaker, emulator } = emulateWorkers();
     const reply = await speaker(key)(method, path, body);
     expect([reply.status, reply.json.error.code]).toEqual([403, "service_account_required"]);
     expect(emulator.workers.pools).toHaveLength(3);
   });
 
-  it("of service accounts are taken by Basic, too", async () => {
+  it("of service accounts are accepted as Basic, too", async () => {
     const { emulator } = emulateWorkers();
     const headers = { authorization: `Basic ${btoa(`${service}:`)}` };
     const reply = await emulator.fetch(`${base}${root}/summary`, { headers });
     expect(reply.status).toBe(200);
   });
 
-  it("of other teams see nothing of this one", async () => {
+  it("of other teams see nothing of this team", async () => {
     const keys = [
       { key: service, kind: "service-account" as const },
       { key: "sa_other", kind: "service-account" as const, owner: "elsewhere" },
@@ -59,7 +59,7 @@ describe("keys", () => {
 });
 
 describe("workers", () => {
-  it("are listed newest first, as the page documents them", async () => {
+  it("are listed newest first, as documented", async () => {
     const { call, emulator, clock, claim } = emulateWorkers();
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     await claim("bc-1", "pw_2");
@@ -148,7 +148,7 @@ describe("workers", () => {
     },
   );
 
-  it("are summed up: the team's, and personal ones where there are any", async () => {
+  it("are counted: those of the team, and personal ones if there are any", async () => {
     const { call, emulator, claim } = emulateWorkers();
     expect((await call("GET", "/summary")).json).toEqual({ teamSummary: { totalConnected: 0, inUse: 0 } });
     emulator.workers.addRequest({ id: "bc-1" });
@@ -176,7 +176,7 @@ describe("pools", () => {
     ...fields,
   });
 
-  it("are registered up front or by their first worker, and stay when it leaves", async () => {
+  it("are registered from the start or by their first worker, and stay when it disconnects", async () => {
     const { call, emulator, clock } = emulateWorkers({ pools: [] });
     const repo = {
       repoOwner: "acme",
@@ -213,7 +213,7 @@ describe("pools", () => {
     expect(await names("?scope=personal")).toEqual(["mine"]);
   });
 
-  it("go stale in thirty days without a worker, and are listed then only when asked for", async () => {
+  it("become stale after thirty days without a worker, and are then listed only on request", async () => {
     const { call, emulator, clock } = emulateWorkers({ pools: ["gpu", "busy"] });
     emulator.workers.connectWorker({ workerId: "pw_1", pool: "busy" });
     await clock.advance(30 * 86_400_000 - 1);
@@ -224,7 +224,7 @@ describe("pools", () => {
     expect(all).toMatchObject([{ poolName: "gpu", isStale: true }, { poolName: "busy" }]);
   });
 
-  it("are deregistered by a query in snake case, and their workers go on", async () => {
+  it("are deregistered by a query in snake case, and their workers continue", async () => {
     const { call, emulator } = emulateWorkers({ pools: ["gpu"] });
     emulator.workers.connectWorker({ workerId: "pw_1", pool: "gpu", repo: "acme/app" });
     expect(emulator.workers.pools).toHaveLength(2);

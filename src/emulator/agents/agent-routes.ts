@@ -3,6 +3,7 @@ import type { Caller } from "../authenticate.ts";
 import type { Call, Core, Route } from "../core.ts";
 import { json } from "../exchange.ts";
 import { failedResponse, invalid } from "../failed-response.ts";
+import { pageAfter } from "../page.ts";
 import { startRun } from "../runs/start-run.ts";
 import type { AgentEnv, AgentRecord, RepoConfig, RunRecord } from "../store.ts";
 import { emptyBody, emptyQuery, isHttpUrl, limit, rule, text, validate } from "../validate.ts";
@@ -132,15 +133,9 @@ function listAgents({ core, query, caller }: Call) {
       (prUrl === undefined || pullRequestsOf(agent).includes(prUrl)) &&
       (includeArchived === "true" || !agent.archived),
   );
-  const at = cursor === undefined ? 0 : agents.findIndex((agent) => agent.id === cursor) + 1;
-  // An unknown page cursor is not an error here: the page after it is empty.
-  const start = cursor !== undefined && at === 0 ? agents.length : at;
-  const page = agents.slice(start, start + Number(limit));
-  const last = start + page.length < agents.length ? page.at(-1) : undefined;
-  return json(200, {
-    items: page.map(toAgentSummary),
-    ...(last === undefined ? {} : { nextCursor: last.id }),
-  });
+  // An unknown page cursor is not an error here, unlike in List Runs.
+  const page = pageAfter(agents, cursor, Number(limit), "is empty");
+  return json(200, { ...page, items: page.items.map(toAgentSummary) });
 }
 
 function getAgent(call: Call) {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Call, Route } from "../core.ts";
 import { json } from "../exchange.ts";
 import { FailedResponse, failedResponse } from "../failed-response.ts";
-import { offsetCursor, pageAfter, readOffset } from "../page.ts";
+import { pageAfter, pageAt, readOffset } from "../page.ts";
 import { emptyQuery, limit, rule, text, validate } from "../validate.ts";
 import { type EnvironmentRecord, isInScope } from "./environment-store.ts";
 
@@ -89,11 +89,9 @@ function createEnvironment({ core, caller, query, body }: Call) {
 function listEnvironments({ core, caller, query }: Call) {
   const { limit = "20", cursor } = validate(pageQuery, query);
   const start = readOffset(cursor);
-  const all = core.environments.visibleTo(caller);
   const size = core.options.shortPages ? Math.ceil(Number(limit) / 2) : Number(limit);
-  const items = all.slice(start, start + size).map(toEnvironment);
-  const end = start + items.length;
-  return json(200, { items, ...(end < all.length ? { nextCursor: offsetCursor(end) } : {}) });
+  const page = pageAt(core.environments.visibleTo(caller), start, size);
+  return json(200, { ...page, items: page.items.map(toEnvironment) });
 }
 
 function getEnvironment(call: Call) {
@@ -124,12 +122,12 @@ function deleteEnvironment(call: Call) {
 
 function listEnvironmentHistory(call: Call) {
   const { limit = "20", cursor } = validate(pageQuery, call.query);
-  return pageAfter(environmentOf(call).history, cursor, Number(limit));
+  return json(200, pageAfter(environmentOf(call).history, cursor, Number(limit)));
 }
 
 function listEnvironmentBuilds(call: Call) {
   const { cursor } = validate(buildsQuery, call.query);
-  return pageAfter(environmentOf(call).builds, cursor, 10);
+  return json(200, pageAfter(environmentOf(call).builds, cursor, 10));
 }
 
 function getActiveEnvironmentBuild(call: Call) {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { Call, Route } from "../core.ts";
 import { type Answer, json } from "../exchange.ts";
 import { failedResponse } from "../failed-response.ts";
-import { offsetCursor, readOffset } from "../page.ts";
+import { pageAt, readOffset } from "../page.ts";
 import { toRepoPath } from "../repository.ts";
 import { limit, rule, text, validate } from "../validate.ts";
 import { environmentOf } from "./environment-routes.ts";
@@ -105,14 +105,13 @@ function listSecrets(call: Call): Answer {
       (path === undefined || secret.repos.length === 0 || secret.repos.includes(path)),
   );
   const size = core.options.shortPages ? Math.ceil(Number(limit) / 2) : Number(limit);
-  const page = all.slice(start, start + size);
-  const items = page.map((secret) => {
+  const page = pageAt(all, start, size);
+  const items = page.items.map((secret) => {
     const { repos, ...rest } = toSecret(secret);
     const owner = toSecretOwner(secret, core.environments);
     return { ...rest, ...(secret.isOthers ? {} : { repos }), owner };
   });
-  const end = start + page.length;
-  return json(200, { items, nextCursor: end < all.length ? offsetCursor(end) : null });
+  return json(200, { items, nextCursor: page.nextCursor ?? null });
 }
 
 /** List Secrets: the secrets of all holders in one list. */

@@ -6,6 +6,7 @@ import { bytesSource, toBytes } from "../body-source.ts";
 import type { Call, Route } from "../core.ts";
 import { type Answer, type HeaderEntries, headerOf, json } from "../exchange.ts";
 import { failedResponse, invalid } from "../failed-response.ts";
+import { pageAfter } from "../page.ts";
 import { type AgentRecord, isTerminal, type RunRecord } from "../store.ts";
 import { emptyBody, emptyQuery, limit, text, validate } from "../validate.ts";
 import { RunConnection } from "./run-connection.ts";
@@ -49,14 +50,8 @@ function listRuns(call: Call) {
   const { limit = "20", cursor } = validate(listRunsQuery, call.query);
   const agent = agentOf(call);
   const runs = [...agent.runs].reverse();
-  const start = cursor === undefined ? 0 : runs.findIndex((run) => run.id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw invalid("Invalid pagination cursor");
-  const page = runs.slice(start, start + Number(limit));
-  const last = start + page.length < runs.length ? page.at(-1) : undefined;
-  return json(200, {
-    items: page.map((run) => toRunSummary(agent, run)),
-    ...(last === undefined ? {} : { nextCursor: last.id }),
-  });
+  const page = pageAfter(runs, cursor, Number(limit));
+  return json(200, { ...page, items: page.items.map((run) => toRunSummary(agent, run)) });
 }
 
 function getRun(call: Call) {
@@ -108,8 +103,8 @@ function startOf(call: Call, run: RunRecord): number {
       "invalid_last_event_id",
       "Last-Event-ID must refer to an event within the requested run",
     );
-  if (faults.takePositionRejection()) throw rejected();
-  if (faults.takePositionBlindness()) return 0;
+  if (faults.takeRejectedPosition()) throw rejected();
+  if (faults.takeIgnoredPosition()) return 0;
   const position = run.log.positionAfter(id);
   if (position !== undefined) return position;
   const owner = store.ownerOfStreamId(id);

@@ -55,14 +55,14 @@ function listPendingRequests(call: Call) {
   const begun = [core.store.now(), workers.log.position, Number.NEGATIVE_INFINITY];
   const at = query.pageToken === undefined ? begun : workers.cursors.read("page", scope, query.pageToken);
   if (at === undefined) throw badRequest("pageToken is unknown, or was issued for other filters");
-  const [issuedAt, position, behind] = at as [number, number, number];
+  const [issuedAt, position, afterOrder] = at as [number, number, number];
   const isMatch = matches(call, query);
   const rest = workers.requests.filter(
     (request) =>
       (request.state === "pending" || request.state === "claimed_offline") &&
       !request.isPersonal &&
       isMatch({ owner: request.owner, pool: poolLabelOf(request), repoUrl: request.repo?.url }) &&
-      request.order > behind,
+      request.order > afterOrder,
   );
   const page = rest.slice(0, Number(query.limit ?? "50"));
   const last = page.length < rest.length ? page.at(-1) : undefined;
@@ -110,7 +110,7 @@ function watchPendingRequests(call: Call): Answer {
     heartbeatMs: options.workers.heartbeatMs,
     matches: matches(call, query),
     // The time gives each heartbeat its own cursor; an event that is sent again has the same id as before.
-    cursorAt: (behind, told) => workers.cursors.mint("watch", scope, [issuedAt, behind, told]),
+    cursorAt: (sentPosition, at) => workers.cursors.mint("watch", scope, [issuedAt, sentPosition, at]),
     onClose: () => workers.watches.delete(connection),
   });
   workers.watches.set(connection, account);

@@ -48,7 +48,7 @@ describe("keys", () => {
     expect(list.json).toEqual({ items: [] });
   });
 
-  it("tell who they belong to, users but not service accounts", async () => {
+  it("name their user, unless they belong to a service account", async () => {
     const { call } = emulate();
     expect((await call("GET", "/v1/me")).json).toMatchObject({
       userId: 42,
@@ -150,7 +150,7 @@ describe("requests", () => {
     }
   });
 
-  it("are recorded as they were sent, with what they were answered", async () => {
+  it("are recorded as they were sent, with the status of their answer", async () => {
     const { call, emulator, clock, create } = emulate();
     await create("x");
     await clock.advance(5);
@@ -171,7 +171,7 @@ describe("requests", () => {
     });
   });
 
-  it("get a request id each", async () => {
+  it("each get a request id", async () => {
     const { call } = emulate();
     const ids = [await call("GET", "/v1/me"), await call("GET", "/nothing")].map((reply) =>
       reply.headers.get("x-request-id"),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../src/emulator/index.ts";
 
 describe("ManualClock", () => {
-  it("fires timers in order, at their own time, those set on the way too", async () => {
+  it("fires timers in order and on time, including those set meanwhile", async () => {
     const clock = new ManualClock(0);
     const fired: [string, number][] = [];
     const mark = (name: string) => () => fired.push([name, clock.now()]);
@@ -41,7 +41,7 @@ describe("ManualClock", () => {
     expect(await clock.next()).toBe(false);
   });
 
-  it("runs a promise to its end through any number of timers", async () => {
+  it("runs until a promise settles, through any number of timers", async () => {
     const clock = new ManualClock(0);
     const sleep = (ms: number) => new Promise<void>((resolve) => clock.setTimeout(resolve, ms));
     const work = async () => {
@@ -52,7 +52,7 @@ describe("ManualClock", () => {
     await expect(clock.run(sleep(1).then(() => Promise.reject(new Error("no"))))).rejects.toThrow("no");
   });
 
-  it("gives up a promise that nothing can settle", async () => {
+  it("gives up when nothing can settle the promise", async () => {
     const clock = new ManualClock(0);
     const never = new Promise(() => {});
     await expect(clock.run(never, { patience: 5 })).rejects.toThrow("no timer has been pending for 5 ms");
