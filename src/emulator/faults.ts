@@ -133,17 +133,17 @@ export class Faults {
     this.#rejectedPositions = 0;
   }
 
-  /** @internal */
+  /** Takes one planned rejection of a stream's position. @internal */
   takeRejectedPosition(): boolean {
     return this.#rejectedPositions > 0 && this.#rejectedPositions-- > 0;
   }
 
-  /** @internal */
+  /** Takes one planned disregard of a stream's position. @internal */
   takeIgnoredPosition(): boolean {
     return this.#ignoredPositions > 0 && this.#ignoredPositions-- > 0;
   }
 
-  /** The oldest fault of a sort that is for this request; it is used up. @internal */
+  /** Takes the oldest planned fault of a kind that matches this request. @internal */
   take<Kind extends Fault["kind"]>(
     kind: Kind,
     request: RecordedRequest,
@@ -177,6 +177,7 @@ export class Faults {
   }
 }
 
+/** The answer of a `status` fault. @internal */
 export function statusAnswer(fault: Extract<Fault, { kind: "status" }>): Answer {
   const headers: HeaderEntries = Object.entries(fault.headers);
   const { body, status } = fault;

@@ -4,34 +4,22 @@ import type { Clock } from "./clock.ts";
 import type { RunLog } from "./runs/run-log.ts";
 import type { Requester } from "./workers/worker-records.ts";
 
+// The schemas of the contract that the emulator uses, under short names.
 type Schemas = components["schemas"];
 
 export type Agent = Schemas["Agent"];
-
 export type AgentEnv = Schemas["AgentEnv"];
-
 export type AgentMode = Schemas["AgentMode"];
-
 export type AgentSummary = Schemas["AgentSummary"];
-
 export type ApiKeyInfo = Schemas["ApiKeyInfo"];
-
 export type CreateAgentRequest = Schemas["CreateAgentRequest"];
-
 export type Git = Schemas["GitInfo"];
-
 export type GitBranch = Schemas["GitBranch"];
-
 export type Model = Schemas["Model"];
-
 export type RepoConfig = Schemas["RepoConfig"];
-
 export type Run = Schemas["Run"];
-
 export type RunStatus = Schemas["RunStatus"];
-
 export type RunSummary = Schemas["RunSummary"];
-
 export type Usage = Schemas["Usage"];
 
 /** Creates the ids of one emulator. They start again in each emulator, so the same calls give the same ids. @internal */

@@ -56,6 +56,7 @@ export function rule<T>(test: (value: T) => boolean, message: string) {
 /** A non-empty string. */
 export const text = z.string().check(z.minLength(1));
 
+/** Whether this is a valid URL with the scheme http or https. */
 export const isHttpUrl = (text: string) => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url !== undefined && (url.protocol === "http:" || url.protocol === "https:");
