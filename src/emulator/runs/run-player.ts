@@ -41,6 +41,8 @@ export interface RunPlayerInit {
   script: RunScript;
   /** The run starts when this gate is open. */
   gate?: string;
+  /** Called when the run has reached its final status. */
+  onEnd?(): void;
 }
 
 const spoken = new Set(["thinking", "text", "tool", "event", "raw", "recorded", "end"]);
@@ -149,7 +151,7 @@ export class RunPlayer {
         const { status, text, durationMs, git } = step.outcome;
         agent.branches = git?.branches.map((branch) => ({ ...branch })) ?? [];
         agent.gitKnown = git !== undefined;
-        this.#settle(status, { ...(durationMs === undefined ? {} : { durationMs }) });
+        this.#setOutcome(status, { ...(durationMs === undefined ? {} : { durationMs }) });
         if (text !== undefined) run.result = text;
         return;
       }
@@ -167,7 +169,7 @@ export class RunPlayer {
       if (text !== "") run.result = text;
     }
     agent.gitKnown = true;
-    this.#settle(status, options);
+    this.#setOutcome(status, options);
     // The service sends FINISHED here even for a cancelled run; only `result` says CANCELLED (July 2026 capture).
     run.log.frame("status", { runId: run.id, status: status === "CANCELLED" ? "FINISHED" : status });
     const id = store.mintStreamId(run.id);
@@ -176,11 +178,12 @@ export class RunPlayer {
     run.log.close();
   }
 
-  #settle(status: RunStatus, options: FinishOptions): void {
+  #setOutcome(status: RunStatus, options: FinishOptions): void {
     const { store, run } = this.#init;
     this.#changeStatus(status);
     run.endedAt = store.now();
     run.durationMs = options.durationMs ?? run.endedAt - run.createdAt;
+    this.#init.onEnd?.();
     if (run.usage !== undefined || this.#frames.tokens === 0) return;
     const inputTokens = Math.ceil(run.prompt.length / 4) + 1200;
     run.usage = completeUsage({

@@ -16,7 +16,7 @@ function recordedRunId(steps: readonly ScriptStep[]): string | undefined {
   return undefined;
 }
 
-/** Adds a run to an agent, in status CREATING, and plays its script; a self-hosted run waits for its worker first. @internal */
+/** Adds a run to an agent, in status CREATING, and plays its script; a self-hosted run waits for its worker first. */
 export function startRun(
   core: Core,
   agent: AgentRecord,
@@ -57,7 +57,11 @@ export function startRun(
   };
   agent.runs.push(run);
   agent.updatedAt = now;
-  const gate = isSelfHosted(agent) ? { gate: workerGate(run) } : {};
+  const onEnd = () => {
+    const request = core.workers.request(agent.id);
+    if (request !== undefined) core.workers.turnEnded(request);
+  };
+  const gate = isSelfHosted(agent) ? { gate: workerGate(run), onEnd } : {};
   const player = new RunPlayer({ store, options, gates, agent, run, script, ...gate });
   run.player = player;
   void player.play();
@@ -65,18 +69,18 @@ export function startRun(
   return run;
 }
 
-/** Whether this agent runs on a self-hosted worker. @internal */
-export function isSelfHosted(agent: Pick<AgentRecord, "env">): boolean {
+/** Whether this agent runs on a self-hosted worker. */
+function isSelfHosted(agent: Pick<AgentRecord, "env">): boolean {
   return agent.env.type !== "cloud";
 }
 
-/** The gate at which a self-hosted run waits for its worker. @internal */
-export function workerGate(run: Pick<RunRecord, "id">): string {
+/** The gate at which a self-hosted run waits for its worker. */
+function workerGate(run: Pick<RunRecord, "id">): string {
   return `worker of ${run.id}`;
 }
 
-/** Lets a run wait for a worker: any worker of the queue, or the one that claimed its agent. @internal */
-export function awaitWorker({ workers, gates }: Core, agent: AgentRecord, run: RunRecord): void {
+/** Lets a run wait for a worker: any worker of the queue, or the one that claimed its agent. */
+function awaitWorker({ workers, gates }: Core, agent: AgentRecord, run: RunRecord): void {
   const turn = {
     start: () => gates.release(workerGate(run)),
     end: (status: "ERROR" | "EXPIRED") => {

@@ -46,9 +46,7 @@ export class WorkersStore {
 
   /** Every request, oldest first. */
   get requests(): RequestRecord[] {
-    const requests = [...this.#requests.values()];
-    for (const request of requests) this.#updateRunning(request);
-    return requests;
+    return [...this.#requests.values()];
   }
 
   /** Connected workers, oldest first. */
@@ -57,9 +55,7 @@ export class WorkersStore {
   }
 
   request(id: string): RequestRecord | undefined {
-    const request = this.#requests.get(id);
-    if (request !== undefined) this.#updateRunning(request);
-    return request;
+    return this.#requests.get(id);
   }
 
   worker(workerId: string): WorkerRecord | undefined {
@@ -165,6 +161,11 @@ export class WorkersStore {
     this.#publish("claimed_offline", request, this.view(request));
   }
 
+  /** Makes a request idle if the turn that its worker runs is over. */
+  turnEnded(request: RequestRecord): void {
+    if (request.state === "running" && request.turn?.isOver() === true) this.#becomeIdle(request);
+  }
+
   /** Ends the claim. A turn that waits for it returns to the queue; a running one continues. */
   release(request: RequestRecord): void {
     if (request.state === "claimed" || request.state === "claimed_offline") this.#enqueue(request);
@@ -239,6 +240,7 @@ export class WorkersStore {
     request.state = "running";
     request.runningOn = workerId;
     request.turn?.start();
+    this.turnEnded(request);
   }
 
   /** Puts a request into the queue for any worker. */
@@ -254,11 +256,6 @@ export class WorkersStore {
     this.#forgetWindow(request);
     delete request.runningOn;
     request.state = "idle";
-  }
-
-  /** Makes a request idle if its run has ended meanwhile. */
-  #updateRunning(request: RequestRecord): void {
-    if (request.state === "running" && request.turn?.isOver() === true) this.#becomeIdle(request);
   }
 
   #forgetWindow(request: RequestRecord): void {
