@@ -14,7 +14,8 @@ it("the autoscaler reads the whole queue, and leaves out what waits for a worker
   const cursor = new Cursor({ apiKey: "sa_service", fetch: emulator.fetch });
   expect(await readLoad(cursor)).toEqual({ connected: 0, inUse: 0, waiting: 0 });
 
-  for (let number = 0; number < 120; number++) emulator.workers.addRequest({ id: `bc-${number}`, pool: "gpu" });
+  for (let number = 0; number < 120; number++)
+    emulator.workers.addRequest({ id: `bc-${number}`, pool: "gpu" });
   emulator.workers.addPool({ poolName: "cpu", offlineReconnectTimeoutSeconds: 900 });
   for (const [id, workerId] of [
     ["bc-busy", "pw_busy"],
