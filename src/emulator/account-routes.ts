@@ -1,12 +1,28 @@
-import { agentOf } from "./agent-routes.ts";
-import type { Call, Route } from "./core-context.ts";
+import * as z from "zod/mini";
+import { agentOf } from "./agents/agent-routes.ts";
+import { completeUsage } from "./agents/agent-views.ts";
+import type { Call, Route } from "./core.ts";
 import { json } from "./exchange.ts";
-import { rateLimited, refusal } from "./refusal.ts";
-import { createSubTokenBody, emptyQuery, usageQuery } from "./schemas.ts";
-import type { RunRecord } from "./store.ts";
-import type { Usage } from "./types.ts";
-import { validate } from "./validation.ts";
-import { completeUsage } from "./views.ts";
+import { failedResponse } from "./failed-response.ts";
+import { rateLimited } from "./rate-limits.ts";
+import type { RunRecord, Usage } from "./store.ts";
+import { emptyQuery, rule, text, validate } from "./validate.ts";
+
+/** Query of Get Agent Usage. */
+export const usageQuery = z.strictObject({ runId: z.optional(text) });
+
+/** Body of Create A User-Scoped Worker Token. */
+export const createSubTokenBody = z
+  .strictObject({
+    forUserEmail: z.optional(z.string().check(z.minLength(3))),
+    forUserId: z.optional(z.int().check(z.minimum(1))),
+  })
+  .check(
+    rule(
+      (body) => (body.forUserEmail === undefined) !== (body.forUserId === undefined),
+      "Specify exactly one of forUserEmail or forUserId",
+    ),
+  );
 
 function addUsage(sum: Usage, usage: Usage): Usage {
   return completeUsage({
@@ -17,7 +33,7 @@ function addUsage(sum: Usage, usage: Usage): Usage {
   });
 }
 
-/** Undocumented, in fractional cents. */
+/** The undocumented cost fields, in fractional cents. */
 function costOf(usage: Usage, shown: boolean) {
   if (!shown) return {};
   const rawCostCents =
@@ -30,9 +46,9 @@ function getAgentUsage(call: Call) {
   const { runId } = validate(usageQuery, call.query);
   const agent = agentOf(call);
   if (!switches.enabled)
-    throw refusal(403, "feature_unavailable", "Agent usage is not enabled for this account.");
+    throw failedResponse(403, "feature_unavailable", "Agent usage is not enabled for this account.");
   const runs = [...agent.runs].reverse().filter((run) => runId === undefined || run.id === runId);
-  if (runId !== undefined && runs.length === 0) throw refusal(404, "run_not_found", "Run not found");
+  if (runId !== undefined && runs.length === 0) throw failedResponse(404, "run_not_found", "Run not found");
   const toItem = (run: RunRecord) => {
     const usage = completeUsage(run.usage);
     const uuid = run.usageUuid === undefined ? {} : { usageUuid: run.usageUuid };
@@ -55,7 +71,7 @@ function listModels(call: Call) {
 function listRepositories({ core, query, caller }: Call) {
   validate(emptyQuery, query);
   if (core.options.repositoriesLimit) {
-    const wait = core.limits.take(`repositories ${caller.key}`, [
+    const wait = core.rateLimits.take(`repositories ${caller.key}`, [
       { count: 1, windowMs: 60_000 },
       { count: 30, windowMs: 3_600_000 },
     ]);
@@ -71,14 +87,19 @@ function base64Url(value: unknown): string {
 function createSubToken({ core, caller, body, query }: Call) {
   validate(emptyQuery, query);
   if (caller.kind !== "service-account") {
-    throw refusal(403, "service_account_required", "This endpoint requires a team service account API key.");
+    throw failedResponse(
+      403,
+      "service_account_required",
+      "This endpoint requires a team service account API key.",
+    );
   }
   const input = validate(createSubTokenBody, body);
   const email = input.forUserEmail?.toLowerCase();
   const member = core.options.members.find(
     (candidate) => candidate.userId === input.forUserId || candidate.email.toLowerCase() === email,
   );
-  if (member === undefined) throw refusal(404, "user_not_found", "User is not an active member of the team");
+  if (member === undefined)
+    throw failedResponse(404, "user_not_found", "User is not an active member of the team");
   const expiresAt = core.store.now() + 3_600_000;
   const claims = { sub: member.userId, exp: Math.floor(expiresAt / 1000) };
   const accessToken = `${base64Url({ alg: "HS256", typ: "JWT" })}.${base64Url(claims)}.${core.store.ids.uuid().slice(-12)}`;
@@ -90,7 +111,7 @@ function createSubToken({ core, caller, body, query }: Call) {
   });
 }
 
-/** Usage, key info, models, repositories, worker tokens. */
+/** Usage, API key info, models, repositories and worker tokens. */
 export const accountRoutes: readonly Route[] = [
   { method: "GET", path: "/v1/agents/{id}/usage", operationId: "getAgentUsage", handle: getAgentUsage },
   { method: "GET", path: "/v1/me", operationId: "getApiKeyInfo", handle: getApiKeyInfo },

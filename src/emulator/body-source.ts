@@ -1,17 +1,17 @@
-/** What a body does next. `event` marks the bytes as one whole SSE frame, for faults that count events. */
+/** The next step of a body. `event` marks bytes that are one whole SSE frame, for faults that count events. */
 export type BodyStep =
   | { kind: "bytes"; bytes: Uint8Array; event?: boolean }
   | { kind: "end" }
-  /** The connection is destroyed; `clean`: it is ended as if the body were complete. */
+  /** The connection is destroyed, or (`clean`) ended as if the body were complete. */
   | { kind: "cut"; clean: boolean };
 
 /**
- * A response body that is read, never pushed: nothing is made before it is asked for, so a slow reader costs no memory.
+ * A response body that the reader pulls. Nothing is produced before it is asked for, so a slow reader costs no memory.
  * After `end`, `cut` or `close` no more steps follow.
  */
 export interface BodySource {
   next(): Promise<BodyStep>;
-  /** The reader has left: frees timers and subscriptions, and lets a waiting `next` end. */
+  /** The reader has closed the connection: frees timers and subscriptions, and lets a pending `next` resolve. */
   close(): void;
 }
 
@@ -22,7 +22,50 @@ export function toBytes(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** A body of known bytes, given out in slices of 64 KiB at most. */
+/** A body whose steps come over time: it waits until there is one, and ends once it is closed. @internal */
+export abstract class PulledSource implements BodySource {
+  #closed = false;
+  #wake: () => void = () => {};
+
+  /** The step that is due now; `undefined` if the reader has to wait. */
+  protected abstract step(): BodyStep | undefined;
+
+  /** Called once, when the body has ended or its reader has closed it. */
+  protected abstract released(): void;
+
+  async next(): Promise<BodyStep> {
+    for (;;) {
+      if (this.#closed) return { kind: "end" };
+      const step = this.step();
+      if (step !== undefined) {
+        if (step.kind !== "bytes") this.close();
+        return step;
+      }
+      await this.woken();
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.released();
+    this.wake();
+  }
+
+  /** Lets a waiting reader look for its next step. */
+  protected wake(): void {
+    this.#wake();
+  }
+
+  /** Resolves when {@link PulledSource.wake} is called. */
+  protected woken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}
+
+/** A body of known bytes, produced in slices of at most 64 KiB. */
 export function bytesSource(bytes: Uint8Array, sliceSize = 65_536): BodySource {
   let offset = 0;
   return {
@@ -38,7 +81,7 @@ export function bytesSource(bytes: Uint8Array, sliceSize = 65_536): BodySource {
   };
 }
 
-/** Cuts a body at a point, counted in bytes or in whole SSE frames; `stall` leaves the socket open in silence instead. */
+/** Cuts a body at a point, counted in bytes or in whole SSE frames. `stall` keeps the socket open and silent instead. */
 export function interruptedSource(
   source: BodySource,
   point: { afterBytes?: number; afterEvents?: number; stall: boolean; clean: boolean },
@@ -51,7 +94,7 @@ export function interruptedSource(
   });
   const interrupt = async (): Promise<BodyStep> => {
     if (point.stall) {
-      // The connection stays open (and counted) until its reader goes away.
+      // The connection stays open, and counts as open, until its reader closes it.
       await left;
       return { kind: "end" };
     }
@@ -75,7 +118,7 @@ export function interruptedSource(
   };
 }
 
-/** Tells `onEnd`, once, all bytes that were given out, when the body is over in whichever way; `cut`: it was destroyed. */
+/** Calls `onEnd` once with all bytes that were read, however the body ends. `cut`: the connection was destroyed. */
 export function observedSource(
   source: BodySource,
   onEnd: (bytes: Uint8Array, cut: boolean) => void,
@@ -110,4 +153,15 @@ export function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
     offset += chunk.length;
   }
   return whole;
+}
+
+/** 32 hex digits that change with the content (four FNV-1a hashes): enough for an ETag and to notice a changed URL. */
+export function fingerprint(bytes: Uint8Array): string {
+  let digest = "";
+  for (let seed = 0; seed < 4; seed++) {
+    let hash = (0x811c9dc5 ^ (seed * 0x9e3779b1)) >>> 0;
+    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+    digest += hash.toString(16).padStart(8, "0");
+  }
+  return digest;
 }

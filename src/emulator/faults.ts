@@ -1,7 +1,8 @@
 import type { OperationId } from "../../generated/openapi.ts";
-import type { RecordedRequest } from "./recorder.ts";
+import { bytesSource, interruptedSource, toBytes } from "./body-source.ts";
+import { type Answer, type HeaderEntries, isSource, json, type RecordedRequest } from "./exchange.ts";
 
-/** Which requests a fault is for: an operationId (`getArtifactBytes` is the storage), `"*"` for all, or a test. */
+/** The requests that a fault is for: an operationId (`getArtifactBytes` for the storage), `"*"` for all, or a predicate. */
 export type FaultTarget = OperationId | "getArtifactBytes" | "*" | ((request: RecordedRequest) => boolean);
 
 /** @internal */
@@ -18,23 +19,23 @@ export type Fault =
   | { kind: "drop-answer" }
   | { kind: "drop-request" };
 
-/** How often a fault strikes. */
+/** How many requests a fault applies to. */
 export interface FaultTimes {
   /** `Infinity` for always. @default 1 */
   times?: number;
 }
 
-/** What a {@link Faults.status} fault answers beside its status. */
+/** The answer of a {@link Faults.status} fault. */
 export interface StatusFaultOptions extends FaultTimes {
-  /** Text and bytes as they are, other values as JSON. @default the error envelope with a code that fits the status */
+  /** Strings and bytes are sent unchanged, other values as JSON. @default the error envelope with a code that fits the status */
   body?: string | Uint8Array | object;
   /** Code of the default body. */
   code?: string;
-  /** A string body gets no content type of its own. */
+  /** Headers of the answer. A string body has no content type unless it is given here. */
   headers?: Record<string, string>;
 }
 
-/** Where a body is interrupted; without a point right after the headers. */
+/** Where a body is interrupted. @default right after the headers */
 export interface InterruptionOptions extends FaultTimes {
   /** Whole SSE frames that still get through. */
   afterEvents?: number;
@@ -63,8 +64,9 @@ interface Planned {
 }
 
 /**
- * Trouble on demand. Each fault strikes the next requests it is for, once unless told otherwise; of several for one request
- * the oldest of each sort strikes. A fault says nothing about the work: `status` comes instead of it, the others beside it.
+ * Plans faults. Each one applies to the next request that matches its target, once unless `times` is given. If several
+ * match one request, the oldest of each kind applies. `status` replaces the work of the operation; with the other faults
+ * the operation does its work.
  *
  * @example
  * emulator.faults.dropAnswer("createAgent").cut("streamRun", { afterEvents: 3 });
@@ -72,8 +74,8 @@ interface Planned {
 export class Faults {
   readonly #operations: readonly string[];
   #planned: Planned[] = [];
-  #blindPositions = 0;
-  #refusedPositions = 0;
+  #ignoredPositions = 0;
+  #rejectedPositions = 0;
 
   /** Answers with a status instead of doing the work. */
   status(operation: FaultTarget, status: number, options: StatusFaultOptions = {}): this {
@@ -84,13 +86,13 @@ export class Faults {
     return this.#plan(operation, { kind: "status", status, body, headers: options.headers ?? {} }, options);
   }
 
-  /** Does the work, then destroys the connection in the body (or, `clean`, ends it as if complete). */
+  /** Does the work, then destroys the connection within the body, or (`clean`) ends the body as if it were complete. */
   cut(operation: FaultTarget, options: InterruptionOptions & { clean?: boolean } = {}): this {
     const { times: _times, clean = false, ...point } = options;
     return this.#plan(operation, { kind: "interrupt", stall: false, clean, ...point }, options);
   }
 
-  /** Does the work, then falls silent in the body, or (`beforeHeaders`) before any answer. The socket stays open. */
+  /** Does the work, then sends nothing more from within the body on, or (`beforeHeaders`) no answer at all. The socket stays open. */
   stall(operation: FaultTarget, options: InterruptionOptions & { beforeHeaders?: boolean } = {}): this {
     const { times: _times, beforeHeaders = false, ...point } = options;
     if (beforeHeaders) return this.#plan(operation, { kind: "silence" }, options);
@@ -107,41 +109,41 @@ export class Faults {
     return this.#plan(operation, { kind: "drop-answer" }, options);
   }
 
-  /** Destroys the connection before anything is done. */
+  /** Destroys the connection before doing any work. */
   dropRequest(operation: FaultTarget, options: FaultTimes = {}): this {
     return this.#plan(operation, { kind: "drop-request" }, options);
   }
 
   /** Streams ignore `Last-Event-ID` and replay from the start. Until {@link Faults.clear} unless `times` is given. */
   ignorePosition(options: FaultTimes = {}): this {
-    this.#blindPositions = options.times ?? Number.POSITIVE_INFINITY;
+    this.#ignoredPositions = options.times ?? Number.POSITIVE_INFINITY;
     return this;
   }
 
-  /** Streams refuse a good `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
+  /** Streams answer a valid `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
   refusePosition(options: FaultTimes = {}): this {
-    this.#refusedPositions = options.times ?? 1;
+    this.#rejectedPositions = options.times ?? 1;
     return this;
   }
 
-  /** Forgets all faults that have not struck yet. */
+  /** Forgets all faults that are still planned. */
   clear(): void {
     this.#planned = [];
-    this.#blindPositions = 0;
-    this.#refusedPositions = 0;
+    this.#ignoredPositions = 0;
+    this.#rejectedPositions = 0;
   }
 
-  /** @internal */
-  takePositionRefusal(): boolean {
-    return this.#refusedPositions > 0 && this.#refusedPositions-- > 0;
+  /** Takes one planned rejection of a stream's position. @internal */
+  takeRejectedPosition(): boolean {
+    return this.#rejectedPositions > 0 && this.#rejectedPositions-- > 0;
   }
 
-  /** @internal */
-  takePositionBlindness(): boolean {
-    return this.#blindPositions > 0 && this.#blindPositions-- > 0;
+  /** Takes one planned disregard of a stream's position. @internal */
+  takeIgnoredPosition(): boolean {
+    return this.#ignoredPositions > 0 && this.#ignoredPositions-- > 0;
   }
 
-  /** The oldest fault of a sort that is for this request; it is used up. @internal */
+  /** Takes the oldest planned fault of a kind that matches this request. @internal */
   take<Kind extends Fault["kind"]>(
     kind: Kind,
     request: RecordedRequest,
@@ -164,13 +166,31 @@ export class Faults {
   }
 
   #plan(target: FaultTarget, fault: Fault, options: FaultTimes): this {
-    // A fault that never strikes would let a test pass that tests nothing.
+    // A fault that never applies would let a test pass that tests nothing.
     if (typeof target !== "function" && !this.#operations.includes(target)) {
       throw new TypeError(
-        `CursorEmulator: there is no operation "${target}"; there are ${this.#operations.join(", ")}`,
+        `CursorEmulator: unknown operation "${target}"; expected one of ${this.#operations.join(", ")}`,
       );
     }
     this.#planned.push({ target, fault, left: options.times ?? 1 });
     return this;
   }
+}
+
+/** The answer of a `status` fault. @internal */
+export function statusAnswer(fault: Extract<Fault, { kind: "status" }>): Answer {
+  const headers: HeaderEntries = Object.entries(fault.headers);
+  const { body, status } = fault;
+  if (body === undefined) return { status, headers, body: new Uint8Array() };
+  if (typeof body === "string") return { status, headers, body: toBytes(body) };
+  if (body instanceof Uint8Array) return { status, headers, body };
+  const answer = json(status, body);
+  const own = new Set(headers.map(([name]) => name.toLowerCase()));
+  return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...headers] };
+}
+
+/** Interrupts the body of an answer by a cut or a stall. @internal */
+export function interruptAnswer(answer: Answer, fault: Extract<Fault, { kind: "interrupt" }>): Answer {
+  const source = isSource(answer.body) ? answer.body : bytesSource(answer.body);
+  return { ...answer, body: interruptedSource(source, fault) };
 }

@@ -1,5 +1,12 @@
-export type { Clock } from "./clock.ts";
-export { CursorEmulator, type EmulatorRoute } from "./emulator.ts";
+export type { EmulatorKey } from "./authenticate.ts";
+export { type Clock, ManualClock, type ManualClockRunOptions } from "./clock.ts";
+export { CursorEmulator, type EmulatorRoute } from "./cursor-emulator.ts";
+export type {
+  EmulatorMember,
+  EmulatorOptions,
+  EmulatorSecretsOptions,
+  EmulatorWorkersOptions,
+} from "./emulator-options.ts";
 export type {
   AddSecretInit,
   EnvironmentControls,
@@ -8,28 +15,11 @@ export type {
 } from "./environments/environment-controls.ts";
 export type { EnvironmentBuild } from "./environments/environment-store.ts";
 export type { SecretKind } from "./environments/secret-store.ts";
+export type { ExchangeRecord, RecordedRequest } from "./exchange.ts";
 export type { Faults, FaultTarget, FaultTimes, InterruptionOptions, StatusFaultOptions } from "./faults.ts";
-export type {
-  AddPoolInit,
-  AddRequestInit,
-  ConnectWorkerInit,
-  FleetControls,
-  FleetRequest,
-} from "./fleet/fleet-controls.ts";
-export type { FleetRequestState } from "./fleet/fleet-records.ts";
-export { ManualClock, type ManualClockRunOptions } from "./manual-clock.ts";
-export type { MswRequestHandler } from "./msw-handlers.ts";
-export type { EmulatorServer, ListenOptions } from "./node-listener.ts";
-export type {
-  EmulatorFleetOptions,
-  EmulatorKey,
-  EmulatorMember,
-  EmulatorOptions,
-  EmulatorRateLimit,
-  EmulatorSecretsOptions,
-} from "./options.ts";
-export type { ExchangeRecord, RecordedRequest } from "./recorder.ts";
-export type { RateLimitForm } from "./refusal.ts";
+export type { MswRequestHandler } from "./mounts/msw-handlers.ts";
+export type { EmulatorServer, ListenOptions } from "./mounts/node-listener.ts";
+export type { EmulatorRateLimit, RateLimitForm } from "./rate-limits.ts";
 export type {
   CutOptions,
   FinishOptions,
@@ -37,5 +27,13 @@ export type {
   RunScript,
   RunScriptContext,
   ToolOptions,
-} from "./run-script.ts";
-export type { PromptMatch, ScriptBuilder } from "./script-book.ts";
+} from "./runs/run-script.ts";
+export type { PromptMatch, ScriptBuilder } from "./runs/script-book.ts";
+export type {
+  AddPoolInit,
+  AddRequestInit,
+  ConnectWorkerInit,
+  WorkerControls,
+  WorkerRequest,
+} from "./workers/worker-controls.ts";
+export type { WorkerRequestState } from "./workers/worker-records.ts";

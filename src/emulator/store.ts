@@ -1,9 +1,51 @@
+import type { components } from "../../generated/openapi.ts";
+import { fingerprint } from "./body-source.ts";
 import type { Clock } from "./clock.ts";
-import type { Requester } from "./fleet/fleet-records.ts";
-import { Ids } from "./ids.ts";
-import type { RunLog } from "./run-log.ts";
-import type { RunPlayer } from "./run-player.ts";
-import type { AgentEnv, AgentMode, GitBranch, RepoConfig, RunStatus, Usage } from "./types.ts";
+import type { RunLog } from "./runs/run-log.ts";
+import type { Requester } from "./workers/worker-records.ts";
+
+// The schemas of the contract that the emulator uses, under short names.
+type Schemas = components["schemas"];
+
+export type Agent = Schemas["Agent"];
+export type AgentEnv = Schemas["AgentEnv"];
+export type AgentMode = Schemas["AgentMode"];
+export type AgentSummary = Schemas["AgentSummary"];
+export type ApiKeyInfo = Schemas["ApiKeyInfo"];
+export type CreateAgentRequest = Schemas["CreateAgentRequest"];
+export type Git = Schemas["GitInfo"];
+export type GitBranch = Schemas["GitBranch"];
+export type Model = Schemas["Model"];
+export type RepoConfig = Schemas["RepoConfig"];
+export type Run = Schemas["Run"];
+export type RunStatus = Schemas["RunStatus"];
+export type RunSummary = Schemas["RunSummary"];
+export type Usage = Schemas["Usage"];
+
+/** Creates the ids of one emulator. They start again in each emulator, so the same calls give the same ids. @internal */
+export class Ids {
+  #count = 0;
+  #requests = 0;
+  #streamMs = 0;
+  #streamSequence = 0;
+
+  uuid(): string {
+    return `00000000-0000-4000-8000-${(++this.#count).toString(16).padStart(12, "0")}`;
+  }
+
+  /** Id of a request. It has its own counter, so that further requests don't change the ids of agents and runs. */
+  requestId(): string {
+    return `req-${String(++this.#requests).padStart(8, "0")}`;
+  }
+
+  /** `<epoch-ms>-<n>`: strictly rising over all runs, n is 0 unless the millisecond repeats. */
+  streamId(now: number): string {
+    const ms = Math.max(Math.floor(now), this.#streamMs);
+    this.#streamSequence = ms === this.#streamMs ? this.#streamSequence + 1 : 0;
+    this.#streamMs = ms;
+    return `${ms}-${this.#streamSequence}`;
+  }
+}
 
 /** A file of an agent. @internal */
 export interface ArtifactRecord {
@@ -14,7 +56,15 @@ export interface ArtifactRecord {
   updatedAt: number;
 }
 
-/** A run and all the emulator keeps of it. @internal */
+/** How a run is ended from outside of its script. @internal */
+export interface RunControl {
+  /** Stops writing frames and frees the timer. */
+  stop(): void;
+  /** Ends the run with this status. */
+  endAs(status: "CANCELLED" | "ERROR" | "EXPIRED"): void;
+}
+
+/** A run with everything the emulator knows about it. @internal */
 export interface RunRecord {
   id: string;
   agentId: string;
@@ -29,15 +79,15 @@ export interface RunRecord {
   usage?: Usage;
   usageUuid?: string;
   log: RunLog;
-  /** Bodies that the next connections get instead of the stream. */
+  /** Bodies that the next connections to the stream get instead of its frames. */
   preludes: ("unavailable" | Uint8Array)[];
-  /** The script begins with recorded frames that bring their own leading status. */
+  /** The script starts with recorded frames that include the leading status. */
   leadRecorded: boolean;
-  /** Run id in the frames, if they were recorded elsewhere. */
+  /** Run id within the frames, if they were recorded elsewhere. */
   recordedRunId?: string;
   streamExpired: boolean;
-  player?: RunPlayer;
-  /** Laid over what the API says, by `setRun`. */
+  player?: RunControl;
+  /** Fields set by `setRun`; they replace those in answers. */
   overrides: Record<string, unknown>;
 }
 
@@ -45,9 +95,9 @@ export interface RunRecord {
 export interface AgentRecord {
   id: string;
   owner: string;
-  /** Who asked for it, as its pool request says. */
+  /** Who created it, as its pool request says. */
   requester: Requester;
-  /** Rising with creation: the order of agents with the same time. */
+  /** Rises with creation; orders agents with the same time. */
   order: number;
   name: string;
   env: AgentEnv;
@@ -63,18 +113,18 @@ export interface AgentRecord {
   /** Oldest first. */
   runs: RunRecord[];
   branches: GitBranch[];
-  /** Some run has ended: from then on `git` is told even if nothing was pushed. */
+  /** Set when a run ends: from then on answers have `git` even if nothing was pushed. */
   gitKnown: boolean;
   artifacts: Map<string, ArtifactRecord>;
   overrides: Record<string, unknown>;
 }
 
-/** CREATING and RUNNING, and whatever a script makes up that is not terminal. */
+/** Whether a run with this status is over. Statuses that a script makes up are not terminal. @internal */
 export function isTerminal(status: string): boolean {
   return status === "FINISHED" || status === "ERROR" || status === "CANCELLED" || status === "EXPIRED";
 }
 
-/** All state of one emulator. @internal */
+/** Agents with their runs and artifacts, and the ids of one emulator. @internal */
 export class Store {
   readonly ids = new Ids();
   readonly agents = new Map<string, AgentRecord>();
@@ -103,12 +153,12 @@ export class Store {
     return id;
   }
 
-  /** Remembers an id that was not minted here (recorded, or made up by a script). */
+  /** Assigns an id from elsewhere (recorded, or written by a script) to its run. */
   claimStreamId(id: string, runId: string): void {
     if (!this.#streamIds.has(id)) this.#streamIds.set(id, runId);
   }
 
-  /** The run an id of a stream event belongs to. */
+  /** The run to which the id of a stream event belongs. */
   ownerOfStreamId(id: string): string | undefined {
     return this.#streamIds.get(id);
   }
@@ -140,7 +190,7 @@ export class Store {
     });
   }
 
-  /** Pushes a branch, or tells more about one that was pushed. */
+  /** Adds a pushed branch, or updates one that is known. */
   pushBranch(agent: AgentRecord, branch: GitBranch): void {
     const known = agent.branches.find(
       (candidate) => candidate.branch === branch.branch && candidate.repoUrl === branch.repoUrl,
@@ -164,15 +214,4 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 function guessContentType(path: string): string {
   return contentTypes[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ?? "application/octet-stream";
-}
-
-/** 32 hex digits that change with the content (four FNV-1a runs): an ETag, and good enough to notice a tampered URL. */
-export function fingerprint(bytes: Uint8Array): string {
-  let digest = "";
-  for (let seed = 0; seed < 4; seed++) {
-    let hash = (0x811c9dc5 ^ (seed * 0x9e3779b1)) >>> 0;
-    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-    digest += hash.toString(16).padStart(8, "0");
-  }
-  return digest;
 }

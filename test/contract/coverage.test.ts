@@ -152,21 +152,21 @@ describe("the contract, the client and the emulator agree", () => {
     await use(() => fleet.pools.register(pool));
     await use(() => fleet.pools.list({ scope: "team_pool", includeStale: true }));
     for (const id of ["bc-1", "bc-2", "bc-3"])
-      emulator.fleet.addRequest({ id, pool: "payments", repo: "acme/payments-service" });
+      emulator.workers.addRequest({ id, pool: "payments", repo: "acme/payments-service" });
     await use(() => fleet.requests.list({ limit: 1, pool: "payments", repository: repo.repoUrl }));
     // One use of a watch: it lists, and is told of what follows. Both requests are the method's own.
     await use(async () => {
       const seen = [];
       for await (const { id } of fleet.requests.watch({ pool: "payments" }, { budgetMs: 30_000 })) {
-        if (seen.push(id) === 3) emulator.fleet.expireRequest("bc-3");
+        if (seen.push(id) === 3) emulator.workers.expireRequest("bc-3");
       }
     });
     await use(() => fleet.claims.create({ id: "bc-1", workerId: "pw_1" }));
     await use(() => fleet.claims.create({ id: "bc-2", workerId: "pw_2", sessionToken: true }));
     await use(() => fleet.claims.token({ id: "bc-1", workerId: "pw_1" }));
     await use(() => fleet.claims.fail("bc-1", "No machine of this kind"));
-    emulator.fleet.connectWorker({ workerId: "pw_2", repo: "acme/payments-service" });
-    emulator.fleet.connectWorker({ workerId: "pw/idle", pool: "payments" });
+    emulator.workers.connectWorker({ workerId: "pw_2", repo: "acme/payments-service" });
+    emulator.workers.connectWorker({ workerId: "pw/idle", pool: "payments" });
     await use(() => fleet.summary());
     await use(() => fleet.workers.list({ status: "all", scope: "team_pool", limit: 1 }));
     await use(() => fleet.workers.get("pw/idle"));

@@ -4,7 +4,7 @@ import { emulate } from "./helpers.ts";
 const zeros = { inputTokens: 0, outputTokens: 0, cacheWriteTokens: 0, cacheReadTokens: 0, totalTokens: 0 };
 
 describe("usage", () => {
-  it("is zero without a usageUuid until there is any, and summed over the runs", async () => {
+  it("is zero and without a usageUuid until a run has used tokens, and summed over the runs", async () => {
     const { call, create, emulator } = emulate();
     emulator
       .script("counted", (run) =>
@@ -27,7 +27,7 @@ describe("usage", () => {
     expect([unknown.status, unknown.json.error.code]).toEqual([404, "run_not_found"]);
   });
 
-  it("is counted from what was said unless the script tells it", async () => {
+  it("is counted from the run's text unless the script sets it", async () => {
     const { call, create } = emulate({ usage: { cost: true } });
     const { path } = await create("x");
     const { totalUsage, runs, cost } = (await call("GET", `${path}/usage`)).json;
@@ -38,7 +38,7 @@ describe("usage", () => {
     expect(cost.rawCostCents).toBeGreaterThan(0);
   });
 
-  it("may not be enabled", async () => {
+  it("answers 403 when it is not enabled", async () => {
     const { call, create } = emulate({ usage: { enabled: false } });
     const reply = await call("GET", `${(await create("x")).path}/usage`);
     expect([reply.status, reply.json.error.code]).toEqual([403, "feature_unavailable"]);
@@ -52,7 +52,7 @@ describe("models and repositories", () => {
     expect(items.map((model: { id: string }) => model.id)).toContain("default");
   });
 
-  it("repositories may be asked for once a minute and thirty times an hour", async () => {
+  it("repositories can be listed once a minute and thirty times an hour", async () => {
     const { call, clock } = emulate();
     const ask = async () => call("GET", "/v1/repositories");
     expect((await ask()).json.items[0]).toEqual({ url: "https://github.com/your-org/your-repo" });
@@ -69,7 +69,7 @@ describe("models and repositories", () => {
     expect([spent.status, spent.headers.get("retry-after")]).toEqual([429, String(30 * 60)]);
   });
 
-  it("repositories have no limit where a test wants none", async () => {
+  it("repositories have no limit when the option switches it off", async () => {
     const { call } = emulate({ repositoriesLimit: false, repositories: [] });
     await call("GET", "/v1/repositories");
     expect((await call("GET", "/v1/repositories")).json).toEqual({ items: [] });
@@ -85,7 +85,7 @@ describe("sub-tokens", () => {
     expect([reply.status, reply.json.error.code]).toEqual([403, "service_account_required"]);
   });
 
-  it("are for one active member, by id or by email in any case", async () => {
+  it("are for one active member, by id or by email in any letter case", async () => {
     const { call, clock } = emulate();
     for (const body of [{ forUserId: 43 }, { forUserEmail: "Alice@Company.com" }]) {
       const reply = await call("POST", "/v1/sub-tokens", body, service);

@@ -43,7 +43,7 @@ describe("create", () => {
   const mcp = (index: number) => ({ name: `m${index}`, url: "https://mcp.example.com" });
   const many = <T>(count: number, make: (index: number) => T) =>
     Array.from({ length: count }, (_, index) => make(index));
-  const refused: [what: string, body: object][] = [
+  const rejected: [what: string, body: object][] = [
     ["a model as a bare string", { model: "composer-2" }],
     ["an empty prompt", { prompt: { text: "" } }],
     ["no prompt", { prompt: undefined }],
@@ -88,14 +88,14 @@ describe("create", () => {
     ],
     ["a mode that does not exist", { mode: "ask" }],
   ];
-  it.each(refused)("refuses %s", async (_what, body) => {
+  it.each(rejected)("rejects %s", async (_what, body) => {
     const { call, emulator } = emulate();
     const reply = await call("POST", "/v1/agents", { prompt: { text: "x" }, ...body });
     expect([reply.status, reply.json.error.code]).toEqual([400, "validation_error"]);
     expect(emulator.agents).toEqual([]);
   });
 
-  it("takes everything that is documented, and echoes no secrets", async () => {
+  it("accepts every documented field, and repeats no secrets", async () => {
     const { call } = emulate();
     const body = {
       prompt: { text: "x", images: [image, { url: "https://x.com/a.png" }] },
@@ -119,7 +119,7 @@ describe("create", () => {
     expect(reply.json.agent).not.toHaveProperty("model");
   });
 
-  it("knows an unknown model, and metadata that is not enabled", async () => {
+  it("rejects an unknown model, and metadata that is not enabled", async () => {
     const { call } = emulate();
     const model = await call("POST", "/v1/agents", { prompt: { text: "x" }, model: { id: "nope" } });
     expect([model.status, model.json.error.code]).toEqual([400, "invalid_model"]);
@@ -127,7 +127,7 @@ describe("create", () => {
     expect([metadata.status, metadata.json.error.code]).toEqual([403, "feature_unavailable"]);
   });
 
-  it("ignores Idempotency-Key; the only guard is the agentId", async () => {
+  it("ignores Idempotency-Key; only the agentId prevents duplicates", async () => {
     const { call, emulator } = emulate();
     const headers = { "Idempotency-Key": "same" };
     for (let count = 0; count < 3; count++)
@@ -141,7 +141,7 @@ describe("create", () => {
     ]);
   });
 
-  it("may be slow: the agent exists at once, and createdAt is the time of arrival", async () => {
+  it("can answer late: the agent exists at once, and createdAt is the time of the request", async () => {
     const { call, clock, emulator } = emulate({ createDelayMs: 60_000 });
     const start = clock.now();
     const creating = call("POST", "/v1/agents", { prompt: { text: "x" } });
@@ -154,7 +154,7 @@ describe("create", () => {
 });
 
 describe("list, get, archive, delete", () => {
-  it("lists by the time of the last change, in pages whose last has no nextCursor", async () => {
+  it("lists by the time of the last change; the last page has no nextCursor", async () => {
     const { call, create, clock } = emulate();
     const ids: string[] = [];
     for (const prompt of ["a", "b", "c"]) {
@@ -171,7 +171,7 @@ describe("list, get, archive, delete", () => {
     expect(active.json.items).toHaveLength(2);
   });
 
-  it("answers an unknown cursor with an empty page, and refuses limits outside 1 to 100", async () => {
+  it("answers an unknown page cursor with an empty page, and rejects limits outside 1 to 100", async () => {
     const { call, create } = emulate();
     await create("x");
     expect((await call("GET", "/v1/agents?cursor=bc-none")).json).toEqual({ items: [] });
@@ -192,7 +192,7 @@ describe("list, get, archive, delete", () => {
     expect(found.json.items.map((item: { id: string }) => item.id)).toEqual([agentId]);
   });
 
-  it("archives and unarchives without minding the state, and refuses runs meanwhile", async () => {
+  it("archives and unarchives in any state, and rejects runs of archived agents", async () => {
     const { call, create } = emulate();
     const { path, agentId } = await create("x");
     const statusOf = async () => (await call("GET", path)).json.status;
@@ -201,8 +201,8 @@ describe("list, get, archive, delete", () => {
       expect((await call("POST", `${path}/${verb}`)).json).toEqual({ id: agentId });
     }
     expect(await statusOf()).toBe("ARCHIVED");
-    const refusedRun = await call("POST", `${path}/runs`, { prompt: { text: "y" } });
-    expect([refusedRun.status, refusedRun.json.error.code]).toEqual([409, "agent_archived"]);
+    const archivedRun = await call("POST", `${path}/runs`, { prompt: { text: "y" } });
+    expect([archivedRun.status, archivedRun.json.error.code]).toEqual([409, "agent_archived"]);
     for (const verb of ["unarchive", "unarchive"])
       expect((await call("POST", `${path}/${verb}`)).status).toBe(200);
     expect(await statusOf()).toBe("IDLE");
@@ -227,7 +227,7 @@ describe("list, get, archive, delete", () => {
     }
   });
 
-  it("can give repository URLs without a scheme, and fields laid over by a test", async () => {
+  it("can return repository URLs without a scheme, and fields that a test overrides", async () => {
     waive(/additionalProperty":"extra"/);
     const { call, create, emulator } = emulate({ schemelessRepoUrls: true });
     const { path, agentId } = await create("x", { repos: [{ url: "https://github.com/o/r" }] });

@@ -33,7 +33,7 @@ describe("artifacts", () => {
     expect((await call("GET", `${path}/artifacts`)).json.items).toHaveLength(2);
   });
 
-  it("must be under artifacts/, and exist", async () => {
+  it("can be downloaded only if they are under artifacts/ and exist", async () => {
     const { call, path } = await withFile();
     const ask = (file: string) => call("GET", `${path}/artifacts/download?path=${encodeURIComponent(file)}`);
     for (const file of ["/opt/cursor/artifacts/x", "x", "../artifacts/x"]) {
@@ -47,7 +47,7 @@ describe("artifacts", () => {
 });
 
 describe("presigned URLs", () => {
-  it("lead to the storage's own origin and give the bytes", async () => {
+  it("point to the storage's own origin and return the bytes", async () => {
     const { presign, emulator, clock } = await withFile();
     const { url, expiresAt } = await presign();
     expect(new URL(url).origin).toBe("https://cloud-agent-artifacts.s3.us-east-1.amazonaws.com");
@@ -59,7 +59,7 @@ describe("presigned URLs", () => {
     expect(response.headers.get("etag")).toMatch(/^"[0-9a-f]{32}"$/);
   });
 
-  it("refuse a second way of authenticating and echo it, as S3 does", async () => {
+  it("reject a second way of authentication and repeat it in the answer, as S3 does", async () => {
     const { presign, emulator } = await withFile();
     const { url } = await presign();
     const response = await emulator.fetch(url, { headers: { Authorization: "Bearer key_TEST" } });
@@ -101,7 +101,7 @@ describe("presigned URLs", () => {
     expect((await emulator.fetch(url, { method: "HEAD" })).status).toBe(403);
   });
 
-  it("serve ranges, also on the condition of an unchanged file", async () => {
+  it("serve ranges, also with If-Range", async () => {
     const { presign, emulator, agentId, file } = await withFile();
     const { url } = await presign();
     const get = async (headers: Record<string, string>) => {
@@ -120,7 +120,7 @@ describe("presigned URLs", () => {
     expect(await get({ Range: "bytes=2-", "If-Range": etag })).toEqual([200, null, "abcdefghij"]);
   });
 
-  it("can be cut, refused and counted like any operation", async () => {
+  it("can be cut, failed and recorded like any operation", async () => {
     const { presign, emulator } = await withFile();
     const { url } = await presign();
     emulator.faults

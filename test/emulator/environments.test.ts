@@ -64,7 +64,7 @@ describe("environments", () => {
     expect((await call("GET", path)).json.items).toEqual([]);
   });
 
-  it("have names of their own, within their owner's", async () => {
+  it("have names that are unique for their owner", async () => {
     const { call, createEnvironment, codeOf } = setUp();
     const id = await createEnvironment();
     const taken = await call("POST", path, body);
@@ -82,7 +82,7 @@ describe("environments", () => {
     expect((await call("PATCH", `${path}/${id}`, { name: "Web app" })).status).toBe(204);
   });
 
-  it("are changed as a whole or not at all, with nothing in the answer", async () => {
+  it("are updated completely or not at all, with an empty answer", async () => {
     const { call, createEnvironment, codeOf, clock } = setUp();
     const id = await createEnvironment();
     const before = (await call("GET", `${path}/${id}`)).json;
@@ -104,7 +104,7 @@ describe("environments", () => {
     expect(after.versionId).not.toBe(before.versionId);
   });
 
-  it("change over HTTP, too", async () => {
+  it("can be updated over HTTP, too", async () => {
     const { emulator, createEnvironment } = setUp();
     const id = await createEnvironment();
     await using server = await emulator.listen();
@@ -133,7 +133,7 @@ describe("environments", () => {
     }
   });
 
-  it("come in pages that may be short, and go on nevertheless", async () => {
+  it("come in pages that can be short without being the last", async () => {
     const { call, createEnvironment } = setUp({ shortPages: true });
     for (const name of ["a", "b", "c"]) await createEnvironment({ name });
     const first = (await call("GET", `${path}?limit=2`)).json;
@@ -142,7 +142,7 @@ describe("environments", () => {
     expect([rest.items.length, rest.nextCursor]).toEqual([2, undefined]);
   });
 
-  it("are seen by those they are for", async () => {
+  it("are visible to their owners only", async () => {
     const keys = [
       { key, info: { userId: 42 } },
       { key: "colleague", info: { userId: 43 } },
@@ -165,14 +165,14 @@ describe("environments", () => {
     expect(await seenBy("loner")).toEqual([]);
     expect(await seenBy("stranger")).toEqual([]);
 
-    const refusal = async (apiKey: string, more: object) => {
+    const failure = async (apiKey: string, more: object) => {
       const { status, json } = await as(apiKey)("POST", path, { ...body, name: "new", ...more });
       return [status, json.error.code];
     };
-    expect(await refusal("sa_TEST", { owner: "personal" })).toEqual([403, "user_required"]);
-    expect(await refusal("loner", {})).toEqual([403, "team_membership_required"]);
-    expect(await refusal("sa_web", { repos: [] })).toEqual([400, "repository_access"]);
-    expect(await refusal("sa_web", { repos: [{ url: "https://github.com/acme/api" }] })).toEqual([
+    expect(await failure("sa_TEST", { owner: "personal" })).toEqual([403, "user_required"]);
+    expect(await failure("loner", {})).toEqual([403, "team_membership_required"]);
+    expect(await failure("sa_web", { repos: [] })).toEqual([400, "repository_access"]);
+    expect(await failure("sa_web", { repos: [{ url: "https://github.com/acme/api" }] })).toEqual([
       400,
       "repository_access",
     ]);
@@ -180,7 +180,7 @@ describe("environments", () => {
 });
 
 describe("the history of an environment", () => {
-  it("tells what changed, newest first, and which change is in force", async () => {
+  it("lists changes, newest first, and marks the current one", async () => {
     const { call, createEnvironment, codeOf } = setUp();
     const id = await createEnvironment();
     await call("PATCH", `${path}/${id}`, { environmentJson: "{}" });
@@ -228,7 +228,7 @@ describe("builds of an environment", () => {
     expect(await codeOf("GET", `${path}/${id}/builds?limit=5`)).toEqual([400, "validation_error"]);
   });
 
-  it("are what agents start from: the newest that is good and no draft, else the universal image", async () => {
+  it("decide what agents start from: the newest one that succeeded and is not a draft, or the universal image", async () => {
     const { call, createEnvironment, emulator } = setUp();
     const id = await createEnvironment();
     const active = async () => (await call("GET", `${path}/${id}/builds/active`)).json;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { base, drain, emulate, frames, key, names } from "./helpers.ts";
 
 describe("faults", () => {
-  it("answer instead of the work, as often as told, with bodies of every kind", async () => {
+  it("answer instead of doing the work, as many times as planned, with bodies of every kind", async () => {
     const { call, emulator } = emulate();
     emulator.faults
       .status("getApiKeyInfo", 503, { times: 2 })
@@ -23,7 +23,7 @@ describe("faults", () => {
     expect((await call("GET", "/v1/me")).status).toBe(200);
   });
 
-  it("are for one operation, for all, or for what a test picks", async () => {
+  it("apply to one operation, to all, or to requests that match a predicate", async () => {
     const { call, emulator } = emulate();
     emulator.faults.status((request) => request.path.includes("limit=3"), 500).status("*", 504, { times: 2 });
     expect((await call("GET", "/v1/agents?limit=3")).status).toBe(500);
@@ -54,7 +54,7 @@ describe("faults", () => {
     expect(clock.now() - start).toBe(70_000);
   });
 
-  it("stall before the headers until the caller leaves", async () => {
+  it("stall before the headers until the client aborts", async () => {
     const { emulator } = emulate();
     emulator.faults.stall("getApiKeyInfo", { beforeHeaders: true });
     const controller = new AbortController();
@@ -67,7 +67,7 @@ describe("faults", () => {
     await expect(response).rejects.toBe(reason);
   });
 
-  it("cut and stall a stream after so many events or bytes", async () => {
+  it("cut and stall a stream after a number of events or bytes", async () => {
     const { create, emulator, open } = emulate();
     const { run } = await create("x");
     emulator.faults.cut("streamRun", { afterEvents: 3 }).cut("streamRun", { afterBytes: 10, clean: true });
@@ -95,14 +95,14 @@ describe("faults", () => {
     expect(await drain(response)).toMatchObject({ text: '{"api', error: { message: "terminated" } });
   });
 
-  it("ignore a position, or refuse a good one", async () => {
+  it("ignore a position, or reject a valid one", async () => {
     const { create, emulator, stream, call } = emulate();
     const { run } = await create("x");
     const whole = await stream(run);
     const headers = { "Last-Event-ID": whole[5]?.id ?? "" };
     emulator.faults.refusePosition();
-    const refused = await call("GET", `${run}/stream`, undefined, headers);
-    expect([refused.status, refused.json.error.code]).toEqual([400, "invalid_last_event_id"]);
+    const rejected = await call("GET", `${run}/stream`, undefined, headers);
+    expect([rejected.status, rejected.json.error.code]).toEqual([400, "invalid_last_event_id"]);
     expect((await stream(run, headers)).length).toBeLessThan(whole.length);
     emulator.faults.ignorePosition();
     expect(await stream(run, headers)).toEqual(whole);

@@ -26,7 +26,7 @@ describe("fetch", () => {
     expect((await emulator.fetch(posted)).status).toBe(201);
   });
 
-  it("lives at the base URL it is given, and nowhere else", async () => {
+  it("answers at its base URL and nowhere else", async () => {
     const emulator = checkedEmulator({
       baseUrl: "http://localhost:9/proxy/",
       artifactsOrigin: "http://files.test",
@@ -50,7 +50,7 @@ describe("fetch", () => {
     }
   });
 
-  it("rejects with the signal's reason: before the call, before the answer, in the body", async () => {
+  it("rejects with the signal's reason before the call, before the answer and within the body", async () => {
     const { emulator, create, open, clock } = emulate();
     const reason = new Error("mine");
     await expect(
@@ -77,7 +77,7 @@ describe("fetch", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("closes a stream whose caller left before the headers came", async () => {
+  it("closes a stream whose client aborted before the headers", async () => {
     const { emulator, create, open, clock } = emulate();
     emulator.script("long", (run) => run.hold("never"));
     const { run } = await create("long");
@@ -92,7 +92,7 @@ describe("fetch", () => {
     expect(emulator.connections).toBe(0);
   });
 
-  it("follows redirects as browsers do, or hands them out, and finds no foreign host", async () => {
+  it("follows redirects as browsers do, or returns them, and fails for unknown hosts", async () => {
     const { emulator } = emulate();
     const url = `${base}/v1/models`;
     const redirect = (location: string, status = 302) =>
@@ -154,7 +154,7 @@ describe("listen", () => {
     expect((await call("GET", "/v1/me")).status).toBe(200);
   });
 
-  it("frees a stream when its reader goes away", async () => {
+  it("frees a stream when its reader disconnects", async () => {
     const clock = new ManualClock();
     const emulator = checkedEmulator({ clock });
     await using server = await emulator.listen();
@@ -170,7 +170,7 @@ describe("listen", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("ends all sockets when it closes", async () => {
+  it("destroys all sockets when it closes", async () => {
     const emulator = checkedEmulator();
     const server = await emulator.listen();
     const { create, open } = speakTo(fetch, server.url);
@@ -182,7 +182,7 @@ describe("listen", () => {
     await expect(fetch(`${server.url}/v1/me`)).rejects.toThrow("fetch failed");
   });
 
-  it("holds back for a reader who does not read", async () => {
+  it("stops writing while the client does not read", async () => {
     const emulator = checkedEmulator({ interactionUpdates: false });
     await using server = await emulator.listen();
     const { create } = speakTo(fetch, server.url);
@@ -224,7 +224,7 @@ describe("handlers", () => {
   const server = setupServer();
   afterEach(() => server.close());
 
-  it("are handlers of msw", () => {
+  it("have the form of msw handlers", () => {
     expectTypeOf(setupServer).toBeCallableWith(...checkedEmulator().handlers());
   });
 
@@ -246,7 +246,7 @@ describe("handlers", () => {
     expect(emulator.agents).toHaveLength(2);
   });
 
-  it("free a stream when its reader leaves", async () => {
+  it("free a stream when its reader cancels", async () => {
     const emulator = checkedEmulator();
     server.listen({ onUnhandledRequest: "error" });
     server.use(...emulator.handlers());
@@ -265,7 +265,7 @@ describe("handlers", () => {
     await expect.poll(() => emulator.connections, { interval: 1 }).toBe(0);
   });
 
-  it("keep a stall silent until its caller leaves", async () => {
+  it("keep a stall silent until the client aborts", async () => {
     const emulator = checkedEmulator();
     server.listen({ onUnhandledRequest: "error" });
     server.use(...emulator.handlers());
@@ -278,7 +278,7 @@ describe("handlers", () => {
 });
 
 describe("an emulator", () => {
-  it("tells each exchange when it is over, and which had a fault in it", async () => {
+  it("reports each exchange when it is over, and whether it had a fault", async () => {
     const seen: ExchangeRecord[] = [];
     const { create, emulator, stream, open, call } = emulate({
       onExchange: (exchange) => seen.push(exchange),
@@ -300,7 +300,7 @@ describe("an emulator", () => {
     expect(seen[1]?.response.headers["content-type"]).toBe("text/event-stream");
   });
 
-  it("knows the operations of the contract, each as it is written there, and no others", () => {
+  it("implements exactly the operations of the contract", () => {
     const { emulator } = emulate();
     const byId = <T extends { operationId: string }>(list: readonly T[]) =>
       [...list].sort((one, other) => (one.operationId < other.operationId ? -1 : 1));
@@ -308,7 +308,7 @@ describe("an emulator", () => {
     expect(byId(emulator.routes)).toEqual(byId(inContract));
   });
 
-  it("forgets everything on reset, and ends what was open", async () => {
+  it("forgets everything on reset, and ends open streams", async () => {
     const { create, emulator, open, call } = emulate();
     emulator.script("long", (run) => run.hold("gate"));
     const rest = (await open((await create("long")).run)).text();

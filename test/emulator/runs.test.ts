@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { emulate } from "./helpers.ts";
 
 describe("runs", () => {
-  it("pass from CREATING over RUNNING to FINISHED by the emulator's clock", async () => {
+  it("go from CREATING over RUNNING to FINISHED on the emulator's clock", async () => {
     const { call, create, emulator, clock } = emulate({ startDelayMs: 1000 });
     emulator.script("slow", (run) =>
       run.text("half").wait(5000).text(" done").finish({ branch: "cursor/x" }),
@@ -25,7 +25,7 @@ describe("runs", () => {
     expect((await call("GET", path)).json.status).toBe("IDLE");
   });
 
-  it("are refused while one is active, and for two seconds after it by default", async () => {
+  it("are rejected while one is active, and for two seconds afterwards by default", async () => {
     const { call, create, emulator, clock } = emulate({ busyWindowMs: 2000 });
     emulator.script("first", (run) => run.hold("gate"));
     const { path } = await create("first");
@@ -43,19 +43,19 @@ describe("runs", () => {
     expect(reply.json.run.status).toBe("CREATING");
   });
 
-  it("take a model that is known and refuse one that is not as validation_error", async () => {
+  it("accept a known model, and reject an unknown one with validation_error", async () => {
     const { call, create } = emulate();
     const { path } = await create("x");
-    const refused = await call("POST", `${path}/runs`, { prompt: { text: "y" }, model: { id: "nope" } });
-    expect([refused.status, refused.json.error.code]).toEqual([400, "validation_error"]);
-    expect(refused.json.error.message).toContain("is not available or invalid");
+    const rejected = await call("POST", `${path}/runs`, { prompt: { text: "y" }, model: { id: "nope" } });
+    expect([rejected.status, rejected.json.error.code]).toEqual([400, "validation_error"]);
+    expect(rejected.json.error.message).toContain("is not available or invalid");
     expect(
       (await call("POST", `${path}/runs`, { prompt: { text: "y" }, model: { id: "auto" } })).status,
     ).toBe(201);
     expect((await call("POST", `${path}/runs`, { prompt: { text: "y" }, agentId: "x" })).status).toBe(400);
   });
 
-  it("are listed newest first, without their result, and an unknown cursor is 400", async () => {
+  it("are listed newest first, without their result; an unknown page cursor gets 400", async () => {
     const { call, create } = emulate();
     const { path, runId } = await create("one");
     await call("POST", `${path}/runs`, { prompt: { text: "two" } });
@@ -72,7 +72,7 @@ describe("runs", () => {
     ]);
   });
 
-  it("show the agent's git on every run, so also what a later run has pushed", async () => {
+  it("show the agent's git on every run, including what a later run has pushed", async () => {
     const { call, create, emulator } = emulate();
     emulator.script("push", (run) => run.branch("cursor/b", { prUrl: "https://github.com/o/r/pull/2" }));
     emulator.script("none", (run) => run.text("nothing pushed"));
@@ -84,7 +84,7 @@ describe("runs", () => {
     });
   });
 
-  it("get a pull request at the end if the agent asks for it", async () => {
+  it("get a pull request at the end if the agent has autoCreatePR", async () => {
     const { call, create } = emulate();
     const repos = [{ url: "https://github.com/o/r" }];
     const plain = await create("Fix the build", { repos });
@@ -123,7 +123,7 @@ describe("runs", () => {
     expect((await call("POST", `${path}/runs`, { prompt: { text: "next" } })).status).toBe(201);
   });
 
-  it("that fail or expire say so, without a result", async () => {
+  it("that fail or expire have that status, and no result", async () => {
     const { call, create, emulator } = emulate();
     emulator.script("fail", (run) => run.text("partial").fail({ durationMs: 90 }));
     emulator.script("expire", (run) => run.expire());
@@ -136,7 +136,7 @@ describe("runs", () => {
     expect(expired).not.toHaveProperty("result");
   });
 
-  it("can be laid over by a test, with any status", async () => {
+  it("can be overridden by a test, with any status", async () => {
     const { call, create, emulator } = emulate();
     const { path, run, runId, agentId } = await create("x");
     emulator.setRun(runId, { status: "PAUSED", result: "mine" });
@@ -145,7 +145,7 @@ describe("runs", () => {
     expect(emulator.runs(agentId)[0]?.status).toBe("PAUSED");
   });
 
-  it("follow the newest script that matches: by text, pattern or test", async () => {
+  it("follow the newest script that matches, by text, pattern or predicate", async () => {
     const { create, emulator, stream } = emulate();
     const said = async (prompt: string) => {
       const list = await stream((await create(prompt)).run);

@@ -53,7 +53,7 @@ describe.each(places)("secrets of %s", (_name, place) => {
     expect(emulator.secrets.all).toHaveLength(1);
   });
 
-  it("can have several versions of a name, of which an id means one", async () => {
+  it("can have several versions of a name, which ids tell apart", async () => {
     const { call, inEnvironment, emulator, id } = await setUp();
     const path = place(inEnvironment);
     const holder = path === inEnvironment ? { environmentId: id } : {};
@@ -114,7 +114,7 @@ describe.each(places)("secrets of %s", (_name, place) => {
     expect((await call("DELETE", `${path}/DOCKER`)).status).toBe(200);
   });
 
-  it("are found by exact name, and are alike in any letter case", async () => {
+  it("are found by exact name, and conflict in any letter case", async () => {
     const { call, inEnvironment } = await setUp();
     const path = place(inEnvironment);
     await call("PUT", `${path}/NPM_TOKEN`, { value: "v" });
@@ -125,7 +125,7 @@ describe.each(places)("secrets of %s", (_name, place) => {
     expect(code(await call("DELETE", `${path}/npm_token`))).toEqual([404, "secret_not_found"]);
   });
 
-  it("are limited in number, and the last one can still be changed", async () => {
+  it("are limited in number; at the limit they can still be changed", async () => {
     const { call, inEnvironment } = await setUp({ secrets: { limit: 2 } });
     const path = place(inEnvironment);
     const put = (name: string) => call("PUT", `${path}/${name}`, { value: "v" });
@@ -134,13 +134,13 @@ describe.each(places)("secrets of %s", (_name, place) => {
     expect((await put("B")).status).toBe(200);
   });
 
-  it("are new without an id where they can't be read yet", async () => {
+  it("are answered without an id where they can't be read yet", async () => {
     const { call, inEnvironment } = await setUp({ secrets: { lateIds: true } });
     const reply = await call("PUT", `${place(inEnvironment)}/A`, { value: "v" });
     expect(reply.json).toEqual({ name: "A", type: "runtime_secret", repos: [] });
   });
 
-  it("are changed by admins only, where the team wants it so", async () => {
+  it("can be changed by admins only, where the team restricts it", async () => {
     const keys = [
       { key },
       { key: "admin", role: "admin" as const },
@@ -157,14 +157,14 @@ describe.each(places)("secrets of %s", (_name, place) => {
     expect((await as("admin")("DELETE", `${path}/A`)).status).toBe(200);
   });
 
-  it("are not for keys of another product", async () => {
+  it("reject keys of another product", async () => {
     const { as, inEnvironment } = await setUp();
     expect(code(await as("grok_x")("GET", place(inEnvironment)))).toEqual([403, "key_not_supported"]);
   });
 });
 
 describe("keys", () => {
-  it("without a team, and those for some repositories, have nothing to do with the team's secrets", async () => {
+  it("without a team, and those limited to some repositories, cannot use the team's secrets", async () => {
     const keys = [
       { key },
       { key: "loner", role: "none" as const },
@@ -211,7 +211,7 @@ describe("the list of all secrets", () => {
     return { ...setup, personal, names };
   }
 
-  it("says who holds each, and ends with null", async () => {
+  it("names the owner of each, and has a null cursor on its last page", async () => {
     const { all, id, personal } = await filled();
     const { items, nextCursor } = (await all()).json;
     expect(nextCursor).toBeNull();
@@ -225,7 +225,7 @@ describe("the list of all secrets", () => {
     expect(items.every((item: object) => !("value" in item))).toBe(true);
   });
 
-  it("holds what a key may list", async () => {
+  it("contains what a key may list", async () => {
     const { names, as, all } = await filled();
     expect(await names("", as("sa_TEST"))).toBe("TE");
     expect(await names("", as("sa_web"))).toBe("E");
@@ -257,7 +257,7 @@ describe("the list of all secrets", () => {
     }
   });
 
-  it("refuses scopes a key does not have", async () => {
+  it("rejects scopes that a key does not have", async () => {
     const { all, as, personal } = await filled();
     expect(code(await all("?scope=user", as("sa_TEST")))).toEqual([403, "user_required"]);
     expect(code(await all(`?environmentId=${personal}`, as("sa_TEST")))).toEqual([
@@ -280,7 +280,7 @@ describe("the list of all secrets", () => {
     expect([seen.join(""), pages]).toEqual(["TBPE", shortPages ? 4 : 2]);
   });
 
-  it("forgets the secrets of an environment with it", async () => {
+  it("loses the secrets of a deleted environment", async () => {
     const { call, id, names } = await filled();
     await call("DELETE", `/v1/environments/${id}`);
     expect(await names()).toBe("TBP");

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../src/emulator/index.ts";
-import { RunConnection } from "../../src/emulator/run-connection.ts";
-import { RunLog } from "../../src/emulator/run-log.ts";
-import { waive } from "../support/checked-emulator.ts";
-import { chunks, drain, emulate, type Frame, frames, names, plain, textOf } from "./helpers.ts";
+import { RunConnection } from "../../src/emulator/runs/run-connection.ts";
+import { RunLog } from "../../src/emulator/runs/run-log.ts";
+import { chunks, emulate, type Frame, frames, names, plain, textOf } from "./helpers.ts";
 
 const position = (id: string | undefined) => ({ "Last-Event-ID": id ?? "" });
 
@@ -21,7 +20,7 @@ function pairings(list: Frame[]) {
 }
 
 describe("a whole stream", () => {
-  it("has the order and the pairing of the wire", async () => {
+  it("has the frames in the service's order and pairs", async () => {
     const { create, emulator, stream } = emulate();
     emulator.script("edit", (run) =>
       run
@@ -76,7 +75,7 @@ describe("a whole stream", () => {
     expect(textOf(list)).toBe("Hello");
   });
 
-  it("tells one tool call three times, and in two families", async () => {
+  it("has three frames per tool call, each with its interaction_update twin", async () => {
     const { create, emulator, stream } = emulate();
     emulator.script("read", (run) =>
       run
@@ -117,12 +116,12 @@ describe("a whole stream", () => {
     });
   });
 
-  it("can do without interaction updates", async () => {
+  it("can leave out interaction updates", async () => {
     const { create, stream } = emulate({ interactionUpdates: false });
     expect(names(await stream((await create("x")).run))).not.toContain("interaction_update");
   });
 
-  it("has the headers of the wire", async () => {
+  it("has the headers of the service", async () => {
     const { create, open } = emulate({ retentionSeconds: 600 });
     const response = await open((await create("x")).run);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -130,7 +129,7 @@ describe("a whole stream", () => {
     await response.body?.cancel();
   });
 
-  it("is live: status changes as they come, then the rest, then the end", async () => {
+  it("is live: sends status changes at once, then the rest, then ends", async () => {
     const { create, emulator, open, clock } = emulate({ startDelayMs: 100, interactionUpdates: false });
     emulator.script("live", (run) => run.text("a").hold("gate").text("b"));
     const { run } = await create("live");
@@ -149,7 +148,7 @@ describe("a whole stream", () => {
     expect(emulator.connections).toBe(0);
   });
 
-  it("beats at 30 s and then every 15 s after its replay, without ids, and not for readers who left", async () => {
+  it("sends heartbeats 30 s after its replay and then every 15 s, without ids, until its reader cancels", async () => {
     const { create, emulator, open, clock } = emulate();
     emulator.script("long", (run) => run.hold("never"));
     const { run } = await create("long");
@@ -170,7 +169,7 @@ describe("a whole stream", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("does not pile anything up for a reader who does not read", async () => {
+  it("queues nothing for a reader who does not read", async () => {
     const { create, emulator, open, clock } = emulate();
     emulator.script("long", (run) => run.text("a").hold("gate").text("b"));
     const { run } = await create("long");
@@ -182,7 +181,7 @@ describe("a whole stream", () => {
 });
 
 describe("a connection", () => {
-  it("leaves nothing behind in the run it has read", async () => {
+  it("leaves no subscription in the run after it has closed", async () => {
     const log = new RunLog();
     const clock = new ManualClock();
     let closed = 0;
@@ -206,7 +205,7 @@ describe("a connection", () => {
 });
 
 describe("resuming", () => {
-  it("at any id gives exactly what comes after all frames with that id", async () => {
+  it("at any id sends exactly the frames after the last one with that id", async () => {
     const { create, stream } = emulate();
     const { run } = await create("x");
     const whole = await stream(run);
@@ -218,7 +217,7 @@ describe("resuming", () => {
     }
   });
 
-  it("needs an id of this run", async () => {
+  it("rejects an id of another run", async () => {
     const { create, stream, call } = emulate();
     const one = await create("one");
     const other = await create("other");
@@ -236,13 +235,13 @@ describe("resuming", () => {
     }
   });
 
-  it("at a made-up id is accepted, and the past is lost", async () => {
+  it("at an id that never existed is accepted, and skips the past", async () => {
     const { create, stream } = emulate();
     const { run } = await create("x");
     expect(names(await stream(run, position("1713033000000-0")))).toEqual(["status"]);
   });
 
-  it("is refused when the retention is over, though the run can be read", async () => {
+  it("answers 410 after the retention, although the run can be read", async () => {
     const { create, call, clock, emulator } = emulate({ retentionSeconds: 60 });
     const { run, runId } = await create("x");
     await clock.advance(59_999);
@@ -259,7 +258,7 @@ describe("resuming", () => {
 });
 
 describe("oddities", () => {
-  it("a cancelled run read later is said to be RUNNING, then FINISHED, then CANCELLED", async () => {
+  it("the stream of a cancelled run says RUNNING, then FINISHED, then CANCELLED", async () => {
     const { create, emulator, stream, call, clock } = emulate();
     emulator.script("long", (run) => run.hold("never"));
     const { run } = await create("long", { repos: [{ url: "https://github.com/o/r" }] });
@@ -280,7 +279,7 @@ describe("oddities", () => {
     });
   });
 
-  it("a failed run has a result without text and reason", async () => {
+  it("a failed run has a result without a text or a reason", async () => {
     const { create, emulator, stream } = emulate();
     emulator.script("fail", (run) => run.text("partial").fail({ durationMs: 90 }));
     const list = plain(await stream((await create("fail")).run));
@@ -294,7 +293,7 @@ describe("oddities", () => {
     expect(Object.keys(list[3]?.data)).toEqual(["runId", "status", "durationMs"]);
   });
 
-  it("a stream opened too early is refused inside, without ids, or by 409", async () => {
+  it("a stream opened too early fails inside the stream, without ids, or by 409", async () => {
     const early = emulate({ streamNotReady: "in-stream" });
     const { run } = await early.create("x");
     const list = await early.stream(run);
@@ -314,194 +313,5 @@ describe("oddities", () => {
     expect([reply.status, reply.json.error.code]).toEqual([409, "stream_unavailable"]);
     await http.clock.advance(10);
     expect((await http.call("GET", `${other.run}/stream`)).status).toBe(200);
-  });
-});
-
-describe("scripts", () => {
-  it("cut the first connection that gets there, once", async () => {
-    const { create, emulator, open, stream } = emulate({ interactionUpdates: false });
-    emulator.script("cut", (run) => run.text("Hel").cut().text("lo"));
-    const { run } = await create("cut");
-    const { text, error } = await drain(await open(run));
-    expect(error).toBeInstanceOf(TypeError);
-    expect(error?.message).toBe("terminated");
-    expect(error?.cause).toMatchObject({ code: "UND_ERR_SOCKET" });
-    const before = frames(text);
-    expect(textOf(before)).toBe("Hel");
-    const after = await stream(run, position(before.at(-1)?.id));
-    expect(textOf(after)).toBe("lo");
-    expect(names(after)).toEqual(["status", "assistant", "status", "result", "done"]);
-    expect(textOf(await stream(run))).toBe("Hello");
-  });
-
-  it("cut inside a character, between twins, and cleanly", async () => {
-    const { create, emulator, open } = emulate();
-    emulator
-      .script("bytes", (run) => run.cut({ afterBytes: 5 }).text("x"))
-      .script("twins", (run) => run.cut({ afterEvents: 1 }).text("x"))
-      .script("clean", (run) => run.text("x").cut({ clean: true }).text("y"))
-      .script("result", (run) => run.text("x").cut({ afterEvents: 4 }));
-    const read = async (prompt: string) => drain(await open((await create(prompt)).run));
-    const bytes = await read("bytes");
-    expect(bytes.text.slice(-7)).toBe("\n\nid: 1");
-    expect(bytes.error).toBeDefined();
-    const twins = await read("twins");
-    expect(frames(twins.text).at(-1)?.event).toBe("assistant");
-    const clean = await read("clean");
-    expect(clean.error).toBeUndefined();
-    expect(names(frames(clean.text))).not.toContain("result");
-    // turn-ended, step-completed, status, result: the cut is before done.
-    expect(frames((await read("result")).text).at(-1)?.event).toBe("result");
-  });
-
-  it("stall the first connection that gets there", async () => {
-    const { create, emulator, open, stream, clock } = emulate({ interactionUpdates: false });
-    emulator.script("stall", (run) => run.text("a").stall().text("b"));
-    const { run } = await create("stall");
-    const reader = chunks(await open(run));
-    await reader.next();
-    expect(await reader.next()).toContain('"a"');
-    let heard = false;
-    void reader.next().then(() => {
-      heard = true;
-    });
-    await clock.advance(600_000);
-    expect([heard, emulator.connections]).toEqual([false, 1]);
-    await reader.cancel();
-    expect(emulator.connections).toBe(0);
-    expect(textOf(await stream(run))).toBe("ab");
-  });
-
-  it("send stream errors that are about one connection, not about the run", async () => {
-    const { create, emulator, stream } = emulate({ interactionUpdates: false });
-    emulator.script("error", (run) => run.text("a").error("upstream_closed", "gone").text("b"));
-    const { run } = await create("error");
-    const first = await stream(run);
-    expect(names(first)).toEqual(["status", "assistant", "error", "done"]);
-    expect(first.slice(2).map(({ id, data }) => [id, data])).toEqual([
-      [undefined, { code: "upstream_closed", message: "gone" }],
-      [undefined, {}],
-    ]);
-    expect(textOf(await stream(run))).toBe("ab");
-  });
-
-  it("refuse the first connections as opened too early", async () => {
-    const { create, emulator, stream } = emulate();
-    emulator.script("early", (run) => run.unavailable(2).text("a"));
-    const { run } = await create("early");
-    const codes = [await stream(run), await stream(run), await stream(run)].map(
-      (list) => list.find(({ event }) => event === "error")?.data.code,
-    );
-    expect(codes).toEqual(["stream_unavailable", "stream_unavailable", undefined]);
-  });
-
-  it("send events and bytes of any kind", async () => {
-    waive(/event (message|usage_preview|x|y) is not documented/);
-    const { create, emulator, open, stream } = emulate({ interactionUpdates: false });
-    emulator
-      .script("raw", (run) => run.raw(": ping\n\nid: 9-9\ndata\n\n").text("a"))
-      .script("event", (run) =>
-        run
-          .event("usage_preview", { tokens: 3 })
-          .event("x", 1, { id: false })
-          .event("y", null, { id: "mine" }),
-      );
-    expect(await (await open((await create("raw")).run)).text()).toContain(
-      "\n\n: ping\n\nid: 9-9\ndata\n\nid: ",
-    );
-    const { run } = await create("event");
-    const list = await stream(run);
-    expect(list[1]).toMatchObject({ event: "usage_preview", data: { tokens: 3 }, id: expect.any(String) });
-    expect(list[2]).toEqual({ event: "x", data: 1 });
-    expect(list[3]).toEqual({ event: "y", data: null, id: "mine" });
-    expect(names(await stream(run, position("mine")))).toEqual(["status", "status", "result", "done"]);
-  });
-
-  it("tell statuses of their own", async () => {
-    const { create, emulator, stream, call } = emulate({ interactionUpdates: false });
-    emulator.script("paused", (run) => run.status("PAUSED").status("ERROR").hold("gate"));
-    const { run } = await create("paused");
-    expect((await call("GET", run)).json.status).toBe("PAUSED");
-    emulator.release("gate");
-    const statuses = (await stream(run))
-      .map(({ data }) => data.status)
-      .filter((status) => status !== undefined);
-    expect(statuses).toEqual(["FINISHED", "PAUSED", "ERROR", "FINISHED", "FINISHED"]);
-  });
-
-  it("pass a gate that was released before they came to it", async () => {
-    const { create, emulator, call } = emulate();
-    emulator.script("held", (run) => run.hold("gate").text("through"));
-    emulator.release("gate");
-    expect((await call("GET", (await create("held")).run)).json.result).toBe("through");
-  });
-
-  it("pace themselves", async () => {
-    const { create, emulator, clock, call } = emulate({ pace: 50 });
-    emulator.script("paced", (run) => run.text("a").text("b").finish());
-    const { run } = await create("paced");
-    await clock.advance(149);
-    expect((await call("GET", run)).json.status).toBe("RUNNING");
-    await clock.advance(1);
-    expect((await call("GET", run)).json).toMatchObject({ status: "FINISHED", durationMs: 150 });
-  });
-
-  it("end once", () => {
-    const { emulator } = emulate();
-    emulator.script("twice", (run) => run.finish().text("more"));
-    expect(() => emulator.addAgent({ prompt: { text: "twice" } })).toThrow("after the run has ended");
-  });
-});
-
-describe("recordings", () => {
-  const run1 = "run-00000000-0000-0000-0000-000000000011";
-  const recorded =
-    `event: status\ndata: {"runId":"${run1}","status":"CREATING"}\n\n` +
-    "event: heartbeat\ndata: {}\n\n" +
-    `event: status\ndata: {"runId":"${run1}","status":"RUNNING"}\n\n` +
-    'id: 1713033000169-0\nevent: assistant\ndata: {"text":"dóne"}\n\n' +
-    'id: 1713033000169-0\nevent: interaction_update\ndata: {"type":"text-delta","text":"dóne"}\n\n' +
-    `event: status\ndata: {"runId":"${run1}","status":"FINISHED"}\n\n` +
-    `id: 1713033036478-0\nevent: result\ndata: {"runId":"${run1}","status":"FINISHED","text":"dóne","durationMs":40207,"git":{"branches":[{"repoUrl":"github.com/o/r","branch":"b"}]}}\n\n` +
-    "id: 1713033036478-0\nevent: done\ndata: {}\n\n";
-
-  it("are played byte by byte, and their result is the run's outcome", async () => {
-    const { create, emulator, open, stream, call } = emulate();
-    emulator.script("replay", (run) => run.replay(recorded));
-    const { run } = await create("replay");
-    expect(await (await open(run)).text()).toBe(recorded);
-    expect((await call("GET", run)).json).toMatchObject({
-      status: "FINISHED",
-      result: "dóne",
-      durationMs: 40207,
-      git: { branches: [{ repoUrl: "github.com/o/r", branch: "b" }] },
-    });
-    const rest = await stream(run, position("1713033000169-0"));
-    expect(rest.map(({ event, data }) => data.status ?? event)).toEqual([
-      "FINISHED",
-      "FINISHED",
-      "FINISHED",
-      "done",
-    ]);
-    expect(rest[0]?.data.runId).toBe(run1);
-  });
-
-  it("of a refusal are what the first connection gets; then the run goes on", async () => {
-    const refusal =
-      `event: status\ndata: {"runId":"${run1}","status":"RUNNING"}\n\n` +
-      'event: error\ndata: {"code":"stream_unavailable","message":"m"}\n\nevent: done\ndata: {}\n\n';
-    const { create, emulator, open, stream } = emulate();
-    emulator.script("replay", (run) => run.replay(refusal).text("fine").finish());
-    const { run } = await create("replay");
-    expect(await (await open(run)).text()).toBe(refusal);
-    expect(textOf(await stream(run))).toBe("fine");
-  });
-
-  it("with other line ends, comments and no end keep their bytes", async () => {
-    waive(/event message is not documented/);
-    const odd = ': hi\r\n\r\nid: 1-0\r\nevent: assistant\r\ndata: {"text":"x"}\r\n\r\ndata: tail';
-    const { create, emulator, open } = emulate({ interactionUpdates: false });
-    emulator.script("odd", (run) => run.replay(odd).finish());
-    expect(await (await open((await create("odd")).run)).text()).toContain(odd);
   });
 });

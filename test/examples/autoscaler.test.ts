@@ -14,21 +14,22 @@ it("the autoscaler reads the whole queue, and leaves out what waits for a worker
   const cursor = new Cursor({ apiKey: "sa_service", fetch: emulator.fetch });
   expect(await readLoad(cursor)).toEqual({ connected: 0, inUse: 0, waiting: 0 });
 
-  for (let number = 0; number < 120; number++) emulator.fleet.addRequest({ id: `bc-${number}`, pool: "gpu" });
-  emulator.fleet.addPool({ poolName: "cpu", offlineReconnectTimeoutSeconds: 900 });
+  for (let number = 0; number < 120; number++)
+    emulator.workers.addRequest({ id: `bc-${number}`, pool: "gpu" });
+  emulator.workers.addPool({ poolName: "cpu", offlineReconnectTimeoutSeconds: 900 });
   for (const [id, workerId] of [
     ["bc-busy", "pw_busy"],
     ["bc-offline", "pw_offline"],
   ] as const) {
-    emulator.fleet.addRequest({ id, pool: "cpu" });
+    emulator.workers.addRequest({ id, pool: "cpu" });
     await cursor.fleet.claims.create({ id, workerId });
-    emulator.fleet.connectWorker({ workerId });
+    emulator.workers.connectWorker({ workerId });
   }
-  emulator.fleet.endTurn("bc-offline");
-  emulator.fleet.disconnectWorker("pw_offline");
-  emulator.fleet.followUp("bc-offline");
-  emulator.fleet.connectWorker({ workerId: "pw_idle", pool: "gpu" });
-  expect(emulator.fleet.requests.at(-1)?.state).toBe("claimed_offline");
+  emulator.workers.endTurn("bc-offline");
+  emulator.workers.disconnectWorker("pw_offline");
+  emulator.workers.followUp("bc-offline");
+  emulator.workers.connectWorker({ workerId: "pw_idle", pool: "gpu" });
+  expect(emulator.workers.requests.at(-1)?.state).toBe("claimed_offline");
   expect(await readLoad(cursor)).toEqual({ connected: 2, inUse: 1, waiting: 120 });
 });
 
@@ -45,7 +46,7 @@ it.each([
 
 it("the autoscaler prints its decision", async () => {
   const emulator = checkedEmulator();
-  emulator.fleet.addRequest();
+  emulator.workers.addRequest();
   const server = await emulator.listen();
   try {
     const { stdout } = await promisify(execFile)(process.execPath, ["--import", tsx, main, "0", "5", "1"], {

@@ -69,11 +69,11 @@ async function stage() {
 
 it("the Kubernetes controller makes a Job per request, which names its worker and its pool", async () => {
   const { emulator, cluster, lines, run } = await stage();
-  emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
-  emulator.fleet.addRequest({ id: "bc-other", pool: "cpu" });
+  emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+  emulator.workers.addRequest({ id: "bc-other", pool: "cpu" });
   run();
   await vi.waitFor(() => expect(lines).toHaveLength(1), { interval: 5 });
-  const workerId = emulator.fleet.requests[0]?.claimedWorkerId ?? "";
+  const workerId = emulator.workers.requests[0]?.claimedWorkerId ?? "";
   expect(workerId).toMatch(/^cursor-worker-[\da-f-]{36}$/);
   expect([...cluster.paths]).toEqual(["POST /apis/batch/v1/namespaces/agents/jobs"]);
   expect([...cluster.jobs.keys()]).toEqual([workerId]);
@@ -90,24 +90,24 @@ it("the Kubernetes controller makes a Job per request, which names its worker an
       { name: "CURSOR_API_KEY", valueFrom: { secretKeyRef: { name: "cursor", key: "api-key" } } },
     ],
   });
-  emulator.fleet.connectWorker({ workerId });
-  expect(emulator.fleet.requests.map(({ state }) => state)).toEqual(["running", "pending"]);
+  emulator.workers.connectWorker({ workerId });
+  expect(emulator.workers.requests.map(({ state }) => state)).toEqual(["running", "pending"]);
 });
 
 it("two replicas of the Kubernetes controller revive a worker with one Job: a conflict counts as started", async () => {
   const { emulator, cluster, lines, cursor, run, sent } = await stage();
   const workerId = "cursor-worker-1";
-  emulator.fleet.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
+  emulator.workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
   for (const [id, worker] of [
     ["bc-1", workerId],
     ["bc-2", "another-controllers-1"],
   ] as const) {
-    emulator.fleet.addRequest({ id, pool: "gpu" });
+    emulator.workers.addRequest({ id, pool: "gpu" });
     await cursor().fleet.claims.create({ id, workerId: worker });
-    emulator.fleet.connectWorker({ workerId: worker });
-    emulator.fleet.endTurn(id);
-    emulator.fleet.disconnectWorker(worker);
-    emulator.fleet.followUp(id);
+    emulator.workers.connectWorker({ workerId: worker });
+    emulator.workers.endTurn(id);
+    emulator.workers.disconnectWorker(worker);
+    emulator.workers.followUp(id);
   }
   run();
   run();
@@ -118,10 +118,10 @@ it("two replicas of the Kubernetes controller revive a worker with one Job: a co
 
 it("the Kubernetes controller gives back what the cluster refuses", async () => {
   const { emulator, cluster, lines, run, sent } = await stage();
-  emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+  emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
   cluster.refuse = true;
   run();
   await vi.waitFor(() => expect(sent("releaseClaim")).toBe(1), { interval: 5 });
-  await vi.waitFor(() => expect(emulator.fleet.requests[0]?.state).toBe("pending"), { interval: 5 });
+  await vi.waitFor(() => expect(emulator.workers.requests[0]?.state).toBe("pending"), { interval: 5 });
   expect([lines[0], cluster.jobs.size]).toEqual([expect.stringContaining("403"), 0]);
 });

@@ -12,9 +12,9 @@ const tsx = fileURLToPath(import.meta.resolve("tsx"));
 
 it("the pool controller starts a process per request, and ends them when it is asked to stop", async () => {
   const emulator = checkedEmulator();
-  emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
-  emulator.fleet.addRequest({ id: "bc-2", pool: "gpu" });
-  emulator.fleet.addRequest({ id: "bc-other", pool: "cpu" });
+  emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+  emulator.workers.addRequest({ id: "bc-2", pool: "gpu" });
+  emulator.workers.addRequest({ id: "bc-other", pool: "cpu" });
   const server = await emulator.listen();
   const controller = spawn(
     process.execPath,
@@ -32,10 +32,10 @@ it("the pool controller starts a process per request, and ends them when it is a
     for await (const line of createInterface({ input: controller.stdout })) {
       lines.push(line);
       const [word, workerId = ""] = line.split(" ");
-      if (word === "connect") emulator.fleet.connectWorker({ workerId });
-      if (word === "disconnect") emulator.fleet.disconnectWorker(workerId);
-      if (states.length > 0 || emulator.fleet.workers.length < 2 || !hasStarted(lines, 2)) continue;
-      states.push(...emulator.fleet.requests.map(({ id, state }) => [id, state]));
+      if (word === "connect") emulator.workers.connectWorker({ workerId });
+      if (word === "disconnect") emulator.workers.disconnectWorker(workerId);
+      if (states.length > 0 || emulator.workers.connected.length < 2 || !hasStarted(lines, 2)) continue;
+      states.push(...emulator.workers.requests.map(({ id, state }) => [id, state]));
       controller.kill("SIGTERM");
     }
     expect(await exit).toEqual([0, null]);
@@ -46,7 +46,7 @@ it("the pool controller starts a process per request, and ends them when it is a
     ]);
     expect(lines.filter((line) => line.endsWith("ended (0)"))).toHaveLength(2);
     expect(lines.at(-1)).toBe("stopped");
-    expect([emulator.fleet.workers, emulator.fleet.watchers]).toEqual([[], 0]);
+    expect([emulator.workers.connected, emulator.workers.watchers]).toEqual([[], 0]);
   } finally {
     controller.kill("SIGKILL");
     await server.close();
@@ -55,7 +55,7 @@ it("the pool controller starts a process per request, and ends them when it is a
 
 it("the pool controller gives back what it can't start", async () => {
   const emulator = checkedEmulator();
-  emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+  emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
   const stopping = new AbortController();
   const lines: string[] = [];
   await runPoolController({
@@ -72,7 +72,7 @@ it("the pool controller gives back what it can't start", async () => {
     signal: stopping.signal,
   });
   expect(lines[0]).toContain("ENOENT");
-  expect(emulator.fleet.requests[0]).toMatchObject({ state: "pending" });
+  expect(emulator.workers.requests[0]).toMatchObject({ state: "pending" });
 });
 
 const hasStarted = (lines: string[], count: number) =>

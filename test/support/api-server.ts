@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { Cursor, type CursorOptions } from "cursor-cloud-agents";
 import { onTestFinished } from "vitest";
-import { ManualClock } from "../../src/emulator/manual-clock.ts";
+import { ManualClock } from "../../src/emulator/clock.ts";
 
 export const key = "key_TEST";
 export const agentId = "bc-00000000-0000-0000-0000-00000000000a";

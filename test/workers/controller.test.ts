@@ -46,18 +46,18 @@ function stage(options: Partial<RequestControllerOptions> & { emulator?: Emulato
 }
 
 const stateOf = (emulator: CursorEmulator, id: string) => {
-  const request = emulator.fleet.requests.find((candidate) => candidate.id === id);
+  const request = emulator.workers.requests.find((candidate) => candidate.id === id);
   return [request?.state, request?.claimedWorkerId];
 };
 
 describe("a controller", () => {
   it("claims what waits and what comes, once each, and hands it over with its worker", async () => {
     const { clock, emulator, started, errors, run, sent } = stage();
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
-    emulator.fleet.addRequest({ id: "bc-other", pool: "cpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-other", pool: "cpu" });
     const controller = run();
     await clock.advance(1_000);
-    emulator.fleet.addRequest({ id: "bc-2", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-2", pool: "gpu" });
     await clock.advance(600_000);
     expect(started).toEqual([
       { id: "bc-1", claim: { id: "bc-1", workerId: "pw_1" } },
@@ -70,7 +70,7 @@ describe("a controller", () => {
     expect([sent("claimPendingRequest"), sent("releaseClaim"), errors]).toEqual([2, 0, []]);
     await controller.stop();
     await controller.done;
-    expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+    expect([emulator.workers.watchers, clock.pending]).toEqual([0, 0]);
   });
 
   it("holds no more requests in hand than it may", async () => {
@@ -82,7 +82,7 @@ describe("a controller", () => {
       return new Promise<void>((resolve) => finish.push(resolve)).then(() => void now--);
     };
     const { clock, emulator, started, run } = stage({ concurrency: 3, start });
-    for (let id = 0; id < 8; id++) emulator.fleet.addRequest({ id: `bc-${id}`, pool: "gpu" });
+    for (let id = 0; id < 8; id++) emulator.workers.addRequest({ id: `bc-${id}`, pool: "gpu" });
     const controller = run();
     await clock.advance(1_000);
     expect(started).toHaveLength(3);
@@ -97,7 +97,7 @@ describe("a controller", () => {
 
   it("loses a race without a word, and doesn't try again", async () => {
     const { clock, emulator, cursor, started, errors, run, sent } = stage();
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run({
       claim: async () => {
         await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_faster" });
@@ -111,7 +111,7 @@ describe("a controller", () => {
 
   it("takes up a request whose other claim has ended", async () => {
     const { clock, emulator, cursor, started, run } = stage();
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_other" });
     const controller = run();
     await clock.advance(1_000);
@@ -129,7 +129,7 @@ describe("a controller", () => {
   it("asks again for what was declined", async () => {
     let hasRoom = false;
     const { clock, emulator, started, run, sent } = stage({ claim: () => (hasRoom ? "pw_1" : undefined) });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(30_000);
     expect([started, sent("claimPendingRequest")]).toEqual([[], 0]);
@@ -149,7 +149,7 @@ describe("what could not be started", () => {
         if (attempts.length < 4) throw new Error("no capacity");
       },
     });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(120_000);
     expect(started.map(({ claim }) => claim.workerId)).toEqual(["pw_1", "pw_2", "pw_3", "pw_4"]);
@@ -164,10 +164,10 @@ describe("what could not be started", () => {
     const { clock, emulator, started, errors, run, sent } = stage({
       start: () => ({ fail: "No machine of this kind" }),
     });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(400_000);
-    expect(emulator.fleet.requests[0]).toMatchObject({ state: "idle", failure: "No machine of this kind" });
+    expect(emulator.workers.requests[0]).toMatchObject({ state: "idle", failure: "No machine of this kind" });
     expect([started.length, errors, sent("failClaim"), sent("releaseClaim")]).toEqual([1, [], 1, 0]);
     await controller.stop();
   });
@@ -175,7 +175,7 @@ describe("what could not be started", () => {
   it("with { fail } on a server that knows no such call, it is released", async () => {
     const { clock, emulator, run, sent } = stage({ start: () => ({ fail: "No machine" }) });
     emulator.faults.status("failClaim", 404, { times: Number.POSITIVE_INFINITY });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(500);
     expect([sent("failClaim"), sent("releaseClaim")]).toEqual([1, 1]);
@@ -189,7 +189,7 @@ describe("what could not be started", () => {
         throw new Error("mine");
       },
     });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(500);
     expect(sent("releaseClaim")).toBe(2);
@@ -202,7 +202,7 @@ describe("a claim whose answer was lost", () => {
   it("that was made: the request has left the list, and its worker is started, marked as unsure", async () => {
     const { clock, emulator, started, errors, run, sent } = stage();
     emulator.faults.dropAnswer("claimPendingRequest");
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(600_000);
     expect(started).toEqual([{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1", outcome: "unknown" } }]);
@@ -215,7 +215,7 @@ describe("a claim whose answer was lost", () => {
   it("that was never heard: the list still has it unclaimed, and it is claimed for the same worker", async () => {
     const { clock, emulator, started, run, sent } = stage();
     emulator.faults.dropRequest("claimPendingRequest");
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(600_000);
     expect(started).toEqual([{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1" } }]);
@@ -229,7 +229,7 @@ describe("a claim whose answer was lost", () => {
   ])("that seems unheard, and is refused with %i the second time", async (status, expected) => {
     const { clock, emulator, started, run, sent } = stage();
     emulator.faults.dropRequest("claimPendingRequest");
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     // The first fault strikes the first claim, this one the second.
     emulator.faults.status(
       ({ operationId }) => operationId === "claimPendingRequest" && sent("claimPendingRequest") > 1,
@@ -244,7 +244,7 @@ describe("a claim whose answer was lost", () => {
 
   it("while the list can't be read either: nothing is claimed or forgotten until it can", async () => {
     const { clock, emulator, started, run, sent } = stage();
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run({
       claim: () => {
         emulator.faults.status("listPendingRequests", 503, { times: 5 });
@@ -265,7 +265,7 @@ describe("a claim whose answer was lost", () => {
       },
     });
     emulator.faults.dropAnswer("claimPendingRequest");
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(600_000);
     expect(sent("releaseClaim")).toBe(0);
@@ -278,12 +278,12 @@ describe("claimed requests whose worker is offline", () => {
   async function offline(start: Start = () => {}) {
     const all = stage({ start });
     const { clock, emulator, cursor } = all;
-    emulator.fleet.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_old" });
-    emulator.fleet.connectWorker({ workerId: "pw_old" });
-    emulator.fleet.endTurn("bc-1");
-    emulator.fleet.disconnectWorker("pw_old");
+    emulator.workers.connectWorker({ workerId: "pw_old" });
+    emulator.workers.endTurn("bc-1");
+    emulator.workers.disconnectWorker("pw_old");
     await clock.advance(1_000);
     return all;
   }
@@ -291,16 +291,16 @@ describe("claimed requests whose worker is offline", () => {
 
   it("are revived with that worker, once, whether listed or told of", async () => {
     const { clock, emulator, started, run, sent } = await offline();
-    emulator.fleet.followUp("bc-1");
+    emulator.workers.followUp("bc-1");
     const controller = run();
     await clock.advance(600_000);
     expect(started).toEqual([revived]);
     expect(sent("claimPendingRequest")).toBe(1);
-    emulator.fleet.connectWorker({ workerId: "pw_old" });
-    emulator.fleet.endTurn("bc-1");
-    emulator.fleet.disconnectWorker("pw_old");
+    emulator.workers.connectWorker({ workerId: "pw_old" });
+    emulator.workers.endTurn("bc-1");
+    emulator.workers.disconnectWorker("pw_old");
     await clock.advance(1_000);
-    emulator.fleet.followUp("bc-1");
+    emulator.workers.followUp("bc-1");
     await clock.advance(1_000);
     expect(started).toEqual([revived, revived]);
     await controller.stop();
@@ -309,7 +309,7 @@ describe("claimed requests whose worker is offline", () => {
   it("return to the queue when their window closes, and are claimed for a new worker", async () => {
     const { clock, emulator, started, run } = await offline();
     const controller = run();
-    emulator.fleet.followUp("bc-1");
+    emulator.workers.followUp("bc-1");
     await clock.advance(910_000);
     expect(started).toEqual([revived, { id: "bc-1", claim: { id: "bc-1", workerId: "pw_1" } }]);
     await controller.stop();
@@ -320,7 +320,7 @@ describe("claimed requests whose worker is offline", () => {
       if (claim.revived) throw new Error("no such machine");
     });
     const controller = run();
-    emulator.fleet.followUp("bc-1");
+    emulator.workers.followUp("bc-1");
     await clock.advance(10_000);
     expect(started.map(({ claim }) => claim.workerId)).toEqual(["pw_old", "pw_1"]);
     expect(stateOf(emulator, "bc-1")).toEqual(["claimed", "pw_1"]);
@@ -337,16 +337,16 @@ describe("the end of a controller", () => {
       signal: aborter.signal,
       start: () => new Promise<void>((resolve) => (finish = resolve)),
     });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
-    emulator.fleet.addRequest({ id: "bc-2", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-2", pool: "gpu" });
     const controller = run();
     let isDone = false;
     controller.done.then(() => (isDone = true));
     await clock.advance(1_000);
     aborter.abort(new Error("shut down"));
-    emulator.fleet.addRequest({ id: "bc-3", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-3", pool: "gpu" });
     await clock.advance(400_000);
-    expect([isDone, emulator.fleet.watchers, sent("claimPendingRequest")]).toEqual([false, 0, 1]);
+    expect([isDone, emulator.workers.watchers, sent("claimPendingRequest")]).toEqual([false, 0, 1]);
     finish();
     await controller.done;
     expect([started.length, sent("claimPendingRequest"), clock.pending]).toEqual([1, 1, 0]);
@@ -357,7 +357,7 @@ describe("the end of a controller", () => {
     const { clock, emulator, run, sent } = stage({
       claim: () => new Promise<string>((resolve) => (answer = resolve)),
     });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     await clock.advance(1_000);
     const stopped = controller.stop();
@@ -384,12 +384,12 @@ describe("the end of a controller", () => {
         throw new Error("mine");
       },
     });
-    emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run();
     const end = expect(controller.done).rejects.toThrow("mine");
     await clock.advance(5_000);
     await end;
-    expect(emulator.fleet.watchers).toBe(0);
+    expect(emulator.workers.watchers).toBe(0);
   });
 
   it.each([
@@ -437,16 +437,16 @@ describe("two controllers", () => {
       });
     });
     for (let id = 0; id < count; id++) {
-      emulator.fleet.addRequest({ id: `bc-${id}` });
-      if (id % 20 === 5) emulator.fleet.dropNextEvents(3);
-      if (id % 50 === 10) emulator.fleet.cutWatchers({ clean: id % 100 === 10 });
+      emulator.workers.addRequest({ id: `bc-${id}` });
+      if (id % 20 === 5) emulator.workers.dropNextEvents(3);
+      if (id % 50 === 10) emulator.workers.cutWatchers({ clean: id % 100 === 10 });
       if (id % 40 === 20)
         emulator.faults.dropAnswer("claimPendingRequest").dropRequest("claimPendingRequest");
       if (id % 10 === 0) await clock.advance(100);
     }
     await clock.advance(700_000);
     // The truth is the server's: each has one claim, and the worker of that claim was started, and started once.
-    for (const { id, claimedWorkerId } of emulator.fleet.requests) {
+    for (const { id, claimedWorkerId } of emulator.workers.requests) {
       expect(
         starts.get(id)?.filter((worker) => worker === claimedWorkerId),
         id,
@@ -456,6 +456,6 @@ describe("two controllers", () => {
     const idle = [...starts.values()].flat().length - count;
     expect(idle).toBeLessThanOrEqual(count / 40);
     await Promise.all(controllers.map((controller) => controller.stop()));
-    expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+    expect([emulator.workers.watchers, clock.pending]).toEqual([0, 0]);
   });
 });

@@ -63,11 +63,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, step: Step): Promise<void> {
-  const { fleet } = emulator;
-  const request = "id" in step ? fleet.requests.find((candidate) => candidate.id === step.id) : undefined;
+  const { workers } = emulator;
+  const request = "id" in step ? workers.requests.find((candidate) => candidate.id === step.id) : undefined;
   switch (step.kind) {
     case "add":
-      if (!request) fleet.addRequest({ id: step.id, pool: "gpu" });
+      if (!request) workers.addRequest({ id: step.id, pool: "gpu" });
       return;
     case "claim":
       await other.fleet.claims.create({ id: step.id, workerId: `pw_${step.id}` }).catch(() => {});
@@ -76,27 +76,27 @@ async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, 
       await other.fleet.claims.release(step.id).catch(() => {});
       return;
     case "connect":
-      if (request?.claimedWorkerId) fleet.connectWorker({ workerId: request.claimedWorkerId, pool: "gpu" });
+      if (request?.claimedWorkerId) workers.connectWorker({ workerId: request.claimedWorkerId, pool: "gpu" });
       return;
     case "end":
-      if (request?.state === "running") fleet.endTurn(step.id);
+      if (request?.state === "running") workers.endTurn(step.id);
       return;
     case "offline":
-      if (fleet.workers.some(({ workerId }) => workerId === `pw_${step.id}`))
-        fleet.disconnectWorker(`pw_${step.id}`);
+      if (workers.connected.some(({ workerId }) => workerId === `pw_${step.id}`))
+        workers.disconnectWorker(`pw_${step.id}`);
       return;
     case "followUp":
-      if (request) fleet.followUp(step.id);
+      if (request) workers.followUp(step.id);
       return;
     case "expire":
-      if (request?.state === "pending") fleet.expireRequest(step.id);
+      if (request?.state === "pending") workers.expireRequest(step.id);
       return;
     case "wait":
       return clock.advance(step.ms);
     case "drop":
-      return fleet.dropNextEvents(step.count);
+      return workers.dropNextEvents(step.count);
     case "cut":
-      return fleet.cutWatchers({ clean: step.clean });
+      return workers.cutWatchers({ clean: step.clean });
     case "fail":
       emulator.faults.status(step.operation as FaultTarget, step.status);
       return;
@@ -104,13 +104,13 @@ async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, 
       emulator.faults.cut(step.operation as FaultTarget, { afterBytes: step.afterBytes });
       return;
     case "forget":
-      fleet.retainEvents(1);
-      return fleet.retainEvents(Number.POSITIVE_INFINITY);
+      workers.retainEvents(1);
+      return workers.retainEvents(Number.POSITIVE_INFINITY);
     case "page":
       // A second page in the listing: more requests than fit on one.
       for (let number = 0; number < 101; number++) {
-        if (!fleet.requests.some((candidate) => candidate.id === `bulk-${number}`)) {
-          fleet.addRequest({ id: `bulk-${number}`, pool: "gpu" });
+        if (!workers.requests.some((candidate) => candidate.id === `bulk-${number}`)) {
+          workers.addRequest({ id: `bulk-${number}`, pool: "gpu" });
         }
       }
       return;
@@ -150,7 +150,7 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
       async (steps, seed) => {
         const clock = new ManualClock();
         const emulator = checkedEmulator({ clock });
-        emulator.fleet.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 100 });
+        emulator.workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 100 });
         const connect = (random: () => number) =>
           new Cursor({ apiKey: "sa_service", fetch: emulator.fetch, clock, random, maxRetries: 0 });
         const queue = connect(seeded(seed)).fleet.requests.watch({ pool: "gpu" });
@@ -163,11 +163,11 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
             one,
           );
           await settle();
-          expect(emulator.fleet.watchers).toBeLessThanOrEqual(1);
+          expect(emulator.workers.watchers).toBeLessThanOrEqual(1);
         }
         // By then every fault has struck and a list has come through.
         await clock.advance(1_000_000);
-        const truth = emulator.fleet.requests.filter(
+        const truth = emulator.workers.requests.filter(
           ({ state }) => state === "pending" || state === "claimed_offline",
         );
         const view = queue.current();
@@ -178,7 +178,7 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
         expect(reader.known).toEqual(view);
         queue.stop();
         await settle();
-        expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+        expect([emulator.workers.watchers, clock.pending]).toEqual([0, 0]);
       },
     ),
     { numRuns: Number(process.env["FLEET_RUNS"] ?? 40) },
@@ -202,7 +202,7 @@ it("two quiet hours: no position is ridden to its end, the lists are apart, and 
         const url = String(input);
         if (!url.includes("/stream")) times.push(clock.now());
         expect([url, response.status]).toEqual([url, 200]);
-        most = Math.max(most, emulator.fleet.watchers);
+        most = Math.max(most, emulator.workers.watchers);
         return response;
       },
     });
@@ -222,5 +222,5 @@ it("two quiet hours: no position is ridden to its end, the lists are apart, and 
   expect(new Set(last).size).toBe(4);
   for (const queue of queues) queue.stop();
   await settle();
-  expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
+  expect([emulator.workers.watchers, clock.pending]).toEqual([0, 0]);
 });

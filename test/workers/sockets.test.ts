@@ -11,24 +11,24 @@ it("over HTTP: one stream for two readers, another after a cut, none after the l
   const emulator = new CursorEmulator({ clock });
   await using server = await emulator.listen();
   const cursor = new Cursor({ apiKey: "sa_service", baseUrl: server.url, clock });
-  emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
+  emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
   const queues = [1, 2].map(() => cursor.fleet.requests.watch({ pool: "gpu" }));
   const readings = queues.map(follow);
-  await until(() => emulator.fleet.watchers === 1);
-  emulator.fleet.addRequest({ id: "bc-2", pool: "gpu" });
+  await until(() => emulator.workers.watchers === 1);
+  emulator.workers.addRequest({ id: "bc-2", pool: "gpu" });
   await until(() => queues.every((queue) => idsOf(queue).length === 2));
-  emulator.fleet.cutWatchers();
-  await until(() => emulator.fleet.watchers === 0);
+  emulator.workers.cutWatchers();
+  await until(() => emulator.workers.watchers === 0);
   // The pause before the next try is the clock's; the rest is the network's.
-  for (let step = 0; step < 50 && emulator.fleet.watchers === 0; step++) await clock.advance(200);
-  await until(() => emulator.fleet.watchers === 1);
-  emulator.fleet.addRequest({ id: "bc-3", pool: "gpu" });
+  for (let step = 0; step < 50 && emulator.workers.watchers === 0; step++) await clock.advance(200);
+  await until(() => emulator.workers.watchers === 1);
+  emulator.workers.addRequest({ id: "bc-3", pool: "gpu" });
   await until(() => queues.every((queue) => idsOf(queue).length === 3));
   expect(readings[1]!.brief.slice(1)).toEqual(["added bc-2 created", "added bc-3 created"]);
   expect(emulator.requests.filter(({ operationId }) => operationId === "listPendingRequests")).toHaveLength(
     1,
   );
   for (const queue of queues) queue.stop();
-  await until(() => emulator.fleet.watchers === 0);
+  await until(() => emulator.workers.watchers === 0);
   expect(readings.map(({ failure }) => failure)).toEqual([undefined, undefined]);
 });

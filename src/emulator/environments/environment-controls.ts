@@ -1,20 +1,25 @@
 import type { EnvironmentBuild, EnvironmentStore } from "./environment-store.ts";
-import type { SecretHolder, SecretKind, SecretStore } from "./secret-store.ts";
-import { toSecret, toSecretOwner } from "./secret-views.ts";
+import {
+  type SecretHolder,
+  type SecretKind,
+  type SecretStore,
+  toSecret,
+  toSecretOwner,
+} from "./secret-store.ts";
 
 /** A secret for {@link SecretControls.add}. */
 export interface AddSecretInit {
   /** Its name: the environment variable. */
   name: string;
-  /** What requests never get to see. */
+  /** Its value, which no answer of the API contains. */
   value: string;
   /** @default "runtime_secret" */
   type?: SecretKind;
   /** @default every repository */
   repos?: readonly string[];
-  /** The environment that holds it. */
+  /** The environment that owns it. */
   environmentId?: string;
-  /** The user who holds it. Without this and without an environment, the team does. */
+  /** The user who owns it. Without a user and without an environment, the team does. */
   userId?: number;
   /** E-mail address of that user. */
   userEmail?: string;
@@ -22,23 +27,23 @@ export interface AddSecretInit {
   team?: string;
 }
 
-/** A secret with its value. */
+/** A secret, including its value. */
 export interface StoredSecret {
-  /** As on the wire: `secv_…`. */
+  /** Id as in answers: `secv_…`. */
   readonly id: string;
   /** Its name: the environment variable. */
   readonly name: string;
   /** How it is used. */
   readonly type: SecretKind;
-  /** URLs of the repositories it is for; empty: all. */
+  /** URLs of the repositories it is for; empty for all. */
   readonly repos: readonly string[];
-  /** What requests never get to see. */
+  /** Its value, which no answer of the API contains. */
   readonly value: string;
-  /** Who holds it: the team, a user or an environment. */
+  /** Who owns it: the team, a user or an environment. */
   readonly owner: { readonly type: string; readonly environmentId?: string };
 }
 
-/** Environments, from behind. */
+/** Controls environments: does what can't be done by requests. */
 export class EnvironmentControls {
   readonly #store: () => EnvironmentStore;
 
@@ -47,15 +52,16 @@ export class EnvironmentControls {
     this.#store = store;
   }
 
-  /** A build of an environment; the newest that succeeded and is no draft is what its agents start from. */
+  /** Adds a build. Agents start from the newest build that succeeded and is not a draft. */
   addBuild(environmentId: string, build: Partial<EnvironmentBuild> = {}): EnvironmentBuild {
     const environment = this.#store().get(environmentId);
-    if (environment === undefined) throw new Error(`CursorEmulator: no environment ${environmentId}`);
+    if (environment === undefined)
+      throw new Error(`CursorEmulator: no environment has the id ${environmentId}`);
     return this.#store().addBuild(environment, build);
   }
 }
 
-/** Secrets, from behind: the dashboard can do what requests can't. */
+/** Controls secrets: does what only the dashboard can do. */
 export class SecretControls {
   readonly #context: () => { secrets: SecretStore; environments: EnvironmentStore };
 
@@ -74,7 +80,7 @@ export class SecretControls {
     }));
   }
 
-  /** Adds a version, also a second one of a name, a build secret, or a personal one; the answer is its id. */
+  /** Adds a version of a secret and returns its id. A second version of a name, a build secret or a personal one is allowed. */
   add(init: AddSecretInit): string {
     return this.#context().secrets.add(holderOf(init), init.name, init).id;
   }

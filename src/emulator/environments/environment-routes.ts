@@ -1,16 +1,43 @@
-import type { Call, Route } from "../core-context.ts";
+import * as z from "zod/mini";
+import type { Call, Route } from "../core.ts";
 import { json } from "../exchange.ts";
-import { invalid, Refusal, refusal } from "../refusal.ts";
-import { emptyQuery } from "../schemas.ts";
-import { validate } from "../validation.ts";
-import {
-  buildsQuery,
-  createEnvironmentBody,
-  pageQuery,
-  updateEnvironmentBody,
-} from "./environment-schemas.ts";
+import { FailedResponse, failedResponse } from "../failed-response.ts";
+import { pageAfter, pageAt, readOffset } from "../page.ts";
+import { emptyQuery, limit, rule, text, validate } from "../validate.ts";
 import { type EnvironmentRecord, isInScope } from "./environment-store.ts";
-import { offsetCursor, readOffset } from "./offset-cursor.ts";
+
+const name = z.string().check(z.minLength(1), z.maxLength(255));
+
+const environmentJson = z.string().check(
+  rule((value) => {
+    try {
+      const parsed: unknown = JSON.parse(value);
+      return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed);
+    } catch {
+      return false;
+    }
+  }, "environmentJson must be the text of a JSON object"),
+);
+
+/** Body of Create An Environment. */
+export const createEnvironmentBody = z.strictObject({
+  owner: z.enum(["personal", "team"]),
+  name,
+  repos: z.array(z.strictObject({ url: text })).check(z.maxLength(100)),
+  environmentJson,
+});
+
+/** Body of Update An Environment. */
+export const updateEnvironmentBody = z.strictObject({
+  name: z.optional(name),
+  environmentJson: z.optional(environmentJson),
+});
+
+/** Query of List Environments and of List Environment History. */
+export const pageQuery = z.strictObject({ limit: z.optional(limit), cursor: z.optional(text) });
+
+/** Query of List Environment Builds, whose pages have one size. */
+export const buildsQuery = z.strictObject({ cursor: z.optional(text) });
 
 const iso = (ms: number) => new Date(ms).toISOString();
 
@@ -21,21 +48,21 @@ function toEnvironment(environment: EnvironmentRecord) {
 }
 
 /**
- * The environment of the path.
+ * The environment that the path names.
  *
- * @throws Refusal 404 `environment_not_found`, also for one that the key can't see.
+ * @throws FailedResponse 404 `environment_not_found`, even if it exists but the key can't see it.
  * @internal
  */
 export function environmentOf({ core, caller, params }: Call): EnvironmentRecord {
   const found = core.environments.visibleTo(caller).find(({ id }) => id === params["id"]);
-  if (found === undefined) throw refusal(404, "environment_not_found", "Environment not found");
+  if (found === undefined) throw failedResponse(404, "environment_not_found", "Environment not found");
   return found;
 }
 
-function nameConflict(existing: EnvironmentRecord): Refusal {
+function nameConflict(existing: EnvironmentRecord): FailedResponse {
   const message = "An environment with this name already exists.";
   const error = { code: "environment_name_conflict", message, environmentId: existing.id };
-  return new Refusal(json(409, { error }), message);
+  return new FailedResponse(json(409, { error }), message);
 }
 
 function createEnvironment({ core, caller, query, body }: Call) {
@@ -43,13 +70,13 @@ function createEnvironment({ core, caller, query, body }: Call) {
   const { owner, name, repos, environmentJson } = validate(createEnvironmentBody, body);
   const { userId, userEmail } = caller.info;
   if (owner === "personal" && userId === undefined) {
-    throw refusal(403, "user_required", "A personal environment needs a key that acts for a user.");
+    throw failedResponse(403, "user_required", "A personal environment needs a key that acts for a user.");
   }
   if (owner === "team" && caller.role === "none") {
-    throw refusal(403, "team_membership_required", "This key does not work in a team.");
+    throw failedResponse(403, "team_membership_required", "This key does not work in a team.");
   }
   if (!isInScope(caller, repos)) {
-    throw refusal(400, "repository_access", "Cursor can't access a repository of this environment.");
+    throw failedResponse(400, "repository_access", "Cursor can't access a repository of this environment.");
   }
   const whose = owner === "personal" ? { userId: userId as number } : {};
   const taken = core.environments.namesake(name, { team: caller.owner, ...whose });
@@ -62,11 +89,9 @@ function createEnvironment({ core, caller, query, body }: Call) {
 function listEnvironments({ core, caller, query }: Call) {
   const { limit = "20", cursor } = validate(pageQuery, query);
   const start = readOffset(cursor);
-  const all = core.environments.visibleTo(caller);
   const size = core.options.shortPages ? Math.ceil(Number(limit) / 2) : Number(limit);
-  const items = all.slice(start, start + size).map(toEnvironment);
-  const end = start + items.length;
-  return json(200, { items, ...(end < all.length ? { nextCursor: offsetCursor(end) } : {}) });
+  const page = pageAt(core.environments.visibleTo(caller), start, size);
+  return json(200, { ...page, items: page.items.map(toEnvironment) });
 }
 
 function getEnvironment(call: Call) {
@@ -95,23 +120,14 @@ function deleteEnvironment(call: Call) {
   return json(200, { id: environment.id });
 }
 
-/** A page of what is listed newest first and continued behind an id. */
-function pageBehind<Item extends { id: string }>(all: Item[], cursor: string | undefined, size: number) {
-  const start = cursor === undefined ? 0 : all.findIndex(({ id }) => id === cursor) + 1;
-  if (cursor !== undefined && start === 0) throw invalid("Invalid pagination cursor");
-  const items = all.slice(start, start + size);
-  const last = start + items.length < all.length ? items.at(-1) : undefined;
-  return json(200, { items, ...(last === undefined ? {} : { nextCursor: last.id }) });
-}
-
 function listEnvironmentHistory(call: Call) {
   const { limit = "20", cursor } = validate(pageQuery, call.query);
-  return pageBehind(environmentOf(call).history, cursor, Number(limit));
+  return json(200, pageAfter(environmentOf(call).history, cursor, Number(limit)));
 }
 
 function listEnvironmentBuilds(call: Call) {
   const { cursor } = validate(buildsQuery, call.query);
-  return pageBehind(environmentOf(call).builds, cursor, 10);
+  return json(200, pageAfter(environmentOf(call).builds, cursor, 10));
 }
 
 function getActiveEnvironmentBuild(call: Call) {
@@ -127,13 +143,13 @@ function getActiveEnvironmentBuild(call: Call) {
 function getEnvironmentBuild(call: Call) {
   validate(emptyQuery, call.query);
   const build = environmentOf(call).builds.find(({ id }) => id === call.params["buildId"]);
-  if (build === undefined) throw refusal(404, "build_not_found", "Build not found");
+  if (build === undefined) throw failedResponse(404, "build_not_found", "Build not found");
   return json(200, build);
 }
 
 const path = "/v1/environments";
 
-/** Environments, their history and builds. */
+/** Operations on environments, their history and their builds. */
 export const environmentRoutes: readonly Route[] = [
   { method: "POST", path, operationId: "createEnvironment", handle: createEnvironment },
   { method: "GET", path, operationId: "listEnvironments", handle: listEnvironments },

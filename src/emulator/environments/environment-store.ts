@@ -1,11 +1,12 @@
 import type { components } from "../../../generated/openapi.ts";
-import type { Caller } from "../keys.ts";
+import type { Caller } from "../authenticate.ts";
+import { toRepoPath } from "../repository.ts";
 import type { Store } from "../store.ts";
 
-/** A build as Get An Environment Build tells it. */
+/** A build as Get An Environment Build returns it. */
 export type EnvironmentBuild = components["schemas"]["EnvironmentBuild"];
 
-/** A change as List Environment History tells it. */
+/** A change as List Environment History returns it. */
 export type EnvironmentChange = components["schemas"]["EnvironmentChange"];
 
 /** An environment. @internal */
@@ -15,7 +16,7 @@ export interface EnvironmentRecord {
   owner: "personal" | "team";
   /** The team, as in the keys of the emulator. */
   team: string;
-  /** Whose it is, if it is personal. */
+  /** The user who owns it, if it is personal. */
   userId?: number;
   userEmail?: string;
   repos: { url: string }[];
@@ -30,24 +31,13 @@ export interface EnvironmentRecord {
   builds: EnvironmentBuild[];
 }
 
-/** What a new environment is made of. @internal */
+/** The values of a new environment. @internal */
 export type EnvironmentInit = Pick<
   EnvironmentRecord,
   "name" | "owner" | "team" | "userId" | "userEmail" | "repos" | "environmentJson"
 >;
 
-/** `host/owner/repo` in small letters: how repositories are compared, and told of by secrets. @internal */
-export function toRepoPath(repo: string): string {
-  const path = repo
-    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, "")
-    .replace(/^[^/@]*@/, "")
-    .replace(/^([^/:]+):(?!\d+\/)/, "$1/")
-    .replace(/(\.git)?\/*$/i, "")
-    .toLowerCase();
-  return path.split("/").length === 2 ? `github.com/${path}` : path;
-}
-
-/** Are all these repositories, and at least one, among those the key is for? @internal */
+/** Whether there are repositories and all of them are in the key's scope. @internal */
 export function isInScope({ repositories }: Caller, repos: readonly { url: string }[]): boolean {
   if (repositories === undefined) return true;
   const scope = new Set(repositories.map(toRepoPath));
@@ -69,14 +59,14 @@ export class EnvironmentStore {
     return this.#environments.get(id);
   }
 
-  /** Those a key can see, the last changed first. */
+  /** The environments that a key can see, last changed first. */
   visibleTo(caller: Caller): EnvironmentRecord[] {
     return [...this.#environments.values()]
       .filter((environment) => isVisible(environment, caller))
       .sort((one, other) => other.updatedAt - one.updatedAt || other.order - one.order);
   }
 
-  /** Another environment with that name, of the same user, or else of the same team. */
+  /** Another environment with this name and the same owner (user or team). */
   namesake(name: string, of: Pick<EnvironmentRecord, "team" | "userId"> & { id?: string }) {
     return [...this.#environments.values()].find(
       (other) =>
@@ -102,7 +92,7 @@ export class EnvironmentStore {
     return environment;
   }
 
-  /** Both changes, or (the caller has checked them) neither. */
+  /** Changes name and configuration. The caller has checked both. */
   update(
     environment: EnvironmentRecord,
     { name, environmentJson }: { name?: string | undefined; environmentJson?: string | undefined },

@@ -1,16 +1,32 @@
-import type { Call } from "../core-context.ts";
+import * as z from "zod/mini";
+import type { Call, Route } from "../core.ts";
 import { type Answer, json } from "../exchange.ts";
-import { refusal } from "../refusal.ts";
-import { validate } from "../validation.ts";
+import { failedResponse } from "../failed-response.ts";
+import { pageAt, readOffset } from "../page.ts";
+import { toRepoPath } from "../repository.ts";
+import { limit, rule, text, validate } from "../validate.ts";
 import { environmentOf } from "./environment-routes.ts";
-import { listSecretsQuery } from "./environment-schemas.ts";
-import { toRepoPath } from "./environment-store.ts";
-import { offsetCursor, readOffset } from "./offset-cursor.ts";
-import { checkSecretsKey, checkTeam, checkWholeReach } from "./secret-access.ts";
-import type { SecretRecord } from "./secret-store.ts";
-import { toSecret, toSecretOwner } from "./secret-views.ts";
+import { checkSecretsKey, checkTeam, checkUnlimited } from "./secret-routes.ts";
+import { type SecretRecord, toSecret, toSecretOwner } from "./secret-store.ts";
 
-/** Another member's: told to team admins, without its repositories. */
+/** Query of List Secrets. */
+export const listSecretsQuery = z
+  .strictObject({
+    scope: z.optional(z.enum(["team", "user", "environment"])),
+    environmentId: z.optional(z.uuid()),
+    name: z.optional(text),
+    repo: z.optional(text),
+    limit: z.optional(limit),
+    cursor: z.optional(text),
+  })
+  .check(
+    rule(
+      (query) => query.environmentId === undefined || !["team", "user"].includes(query.scope ?? ""),
+      "environmentId can't be combined with scope team or user",
+    ),
+  );
+
+/** A secret to list. Team admins see those of other members (`isOthers`) without their repositories. */
 type Listed = SecretRecord & { isOthers?: true };
 
 function teams({ core, caller }: Call): Listed[] {
@@ -36,7 +52,7 @@ function others({ core, caller }: Call): Listed[] {
   return core.secrets.all.filter(isOthers).map((secret) => ({ ...secret, isOthers: true }));
 }
 
-/** What a key can list without a scope. */
+/** The secrets that a key can list without a scope. */
 function everything(call: Call, repo: string | undefined): Listed[] {
   const { caller } = call;
   const isLimited = caller.repositories !== undefined;
@@ -61,17 +77,17 @@ function listed(call: Call, query: { scope?: string; environmentId?: string; rep
   }
   if (scope === "user") {
     if (call.caller.info.userId === undefined) {
-      throw refusal(403, "user_required", "This key does not act for a user.");
+      throw failedResponse(403, "user_required", "This key does not act for a user.");
     }
-    checkWholeReach(call.caller);
+    checkUnlimited(call.caller);
     return users(call);
   }
   const all = everything(call, repo);
   return scope === "environment" ? all.filter(({ holder }) => holder.type === "environment") : all;
 }
 
-/** Every secret a key can list, in pages; `nextCursor` is null on the last. @internal */
-export function listSecrets(call: Call): Answer {
+/** Every secret that the key can list, in pages; `nextCursor` is null on the last page. */
+function listSecrets(call: Call): Answer {
   const { core, caller } = call;
   const query = validate(listSecretsQuery, call.query);
   checkSecretsKey(caller);
@@ -89,12 +105,19 @@ export function listSecrets(call: Call): Answer {
       (path === undefined || secret.repos.length === 0 || secret.repos.includes(path)),
   );
   const size = core.options.shortPages ? Math.ceil(Number(limit) / 2) : Number(limit);
-  const page = all.slice(start, start + size);
-  const items = page.map((secret) => {
+  const page = pageAt(all, start, size);
+  const items = page.items.map((secret) => {
     const { repos, ...rest } = toSecret(secret);
     const owner = toSecretOwner(secret, core.environments);
     return { ...rest, ...(secret.isOthers ? {} : { repos }), owner };
   });
-  const end = start + page.length;
-  return json(200, { items, nextCursor: end < all.length ? offsetCursor(end) : null });
+  return json(200, { items, nextCursor: page.nextCursor ?? null });
 }
+
+/** List Secrets: the secrets of all holders in one list. */
+export const listSecretsRoute: Route = {
+  method: "GET",
+  path: "/v1/secrets",
+  operationId: "listSecrets",
+  handle: listSecrets,
+};

@@ -1,11 +1,12 @@
-import { toBytes } from "../body-source.ts";
-import { fingerprint, type Store } from "../store.ts";
-import { toRepoPath } from "./environment-store.ts";
+import { fingerprint, toBytes } from "../body-source.ts";
+import { toRepoPath } from "../repository.ts";
+import type { Store } from "../store.ts";
+import type { EnvironmentStore } from "./environment-store.ts";
 
 /** How a secret is used; `build_secret` can't be set by requests. */
 export type SecretKind = "runtime_secret" | "environment_variable" | "build_secret";
 
-/** Who holds a secret. @internal */
+/** Who owns a secret. @internal */
 export type SecretHolder =
   | { type: "team"; team: string }
   | { type: "user"; team: string; userId: number; userEmail?: string }
@@ -23,14 +24,14 @@ export interface SecretRecord {
   holder: SecretHolder;
 }
 
-/** What a secret is made of, or changed to. @internal */
+/** The values of a new or changed secret. @internal */
 export interface SecretInput {
   value: string;
   type?: SecretKind | undefined;
   repos?: readonly string[] | undefined;
 }
 
-/** Stored secrets with their values, which no answer tells. @internal */
+/** Secrets with their values, which no answer contains. @internal */
 export class SecretStore {
   readonly #store: Store;
   readonly #secrets: SecretRecord[] = [];
@@ -72,12 +73,12 @@ export class SecretStore {
     this.#secrets.splice(this.#secrets.indexOf(secret), 1);
   }
 
-  /** Its environment is gone. */
+  /** Deletes the secrets of an environment that was deleted. */
   forget(environmentId: string): void {
     for (const secret of this.heldBy({ type: "environment", environmentId })) this.delete(secret);
   }
 
-  /** Would some repository get both? */
+  /** Whether some repository would get both versions. */
   overlap(repos: readonly string[], other: SecretRecord): boolean {
     const mine = normalized(repos);
     return mine.length === 0 || other.repos.length === 0 || mine.some((repo) => other.repos.includes(repo));
@@ -94,4 +95,19 @@ function isSameHolder(one: SecretHolder, other: SecretHolder): boolean {
   }
   if (one.type !== other.type || one.team !== (other as { team: string }).team) return false;
   return one.type === "team" || one.userId === (other as { userId: number }).userId;
+}
+
+/** A version as the list of its owner returns it: without the value. @internal */
+export function toSecret({ id, name, type, repos, createdAt }: SecretRecord) {
+  return { id, name, type, repos, createdAt: new Date(createdAt).toISOString() };
+}
+
+/** The `owner` of List Secrets. @internal */
+export function toSecretOwner({ holder }: SecretRecord, environments: EnvironmentStore) {
+  if (holder.type === "team") return { type: "team" };
+  if (holder.type === "user") return { type: "user", user: { email: holder.userEmail ?? null } };
+  const { environmentId } = holder;
+  const environment = environments.get(environmentId);
+  const user = environment?.owner === "personal" ? { user: { email: environment.userEmail ?? null } } : {};
+  return { type: "environment", environmentId, ...user };
 }
