@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import base from "../../vitest.config.ts";
 
-/** Real Chromium against the example app: `npm run test:browser`. Apart from `npm test`, which needs no browser. */
+/** Real Chromium against the example app: `vitest run --config test/browser/vitest.config.ts`. Apart from `npm test`, which needs no browser. */
 export default defineConfig({
   resolve: base.resolve!,
   test: {

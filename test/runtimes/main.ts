@@ -1,6 +1,6 @@
 /**
- * `npm run test:runtimes`: the package, packed and installed, on every runtime it promises to run on. One line for each;
- * fails when one of them does, or is missing. `-- bun deno` runs those alone.
+ * `tsx test/runtimes/main.ts`: the package, packed and installed, on every runtime it promises to run on. One line for each;
+ * fails when one of them does, or is missing. `bun deno` runs those alone.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
