@@ -1,30 +1,67 @@
 import { fileURLToPath } from "node:url";
-import { configDefaults, defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
+
+const every = "test/**/*.test.{ts,tsx}";
+
+/** Files that replace a module for themselves, and so must not share their modules with others. */
+const isolated = [
+  "test/errors.test.ts",
+  "test/http/retry-loading.test.ts",
+  "test/workers/lazy-queue.test.ts",
+];
+
+/** Files that start processes or compile programs. */
+const slow = [
+  "test/{tsdoc,llms,readme,migrating}.test.ts",
+  "test/cli/bin.test.ts",
+  "test/node/crash.test.ts",
+];
+
+/** Files that need the packages of test/ai-sdk; the others in that folder don't. */
+const aiSdk = ["test/ai-sdk/{chat,use-chat,properties,example}.test.{ts,tsx}"];
+
+/** The suites by name. One by one, `vitest run PATH` runs any file in the suite it belongs to. */
+const suites: Record<string, TestProjectInlineConfiguration["test"]> = {
+  unit: {
+    include: [every],
+    exclude: [
+      ...configDefaults.exclude,
+      ...["pack", "bounds", "examples"].map((folder) => `test/${folder}/**`),
+      ...isolated,
+      ...slow,
+      ...aiSdk,
+    ],
+    // To load the modules for each file took more time than the tests.
+    isolate: false,
+  },
+  isolated: { include: isolated },
+  slow: { include: slow },
+  examples: { include: ["test/examples/**/*.test.ts"], globalSetup: ["test/support/install-packages.ts"] },
+  "ai-sdk": { include: aiSdk, globalSetup: ["test/support/install-packages.ts"] },
+  bounds: { include: ["test/bounds/**/*.test.ts"] },
+};
 
 export default defineConfig({
   resolve: {
     // Tests and examples import the package by its public name, as its users do; here the name means the sources.
     alias: [
       { find: /^cursor-cloud-agents$/, replacement: source("index.ts") },
-      { find: /^cursor-cloud-agents\/serve$/, replacement: source("serve/index.ts") },
-      { find: /^cursor-cloud-agents\/ai-sdk$/, replacement: source("ai-sdk/index.ts") },
-      { find: /^cursor-cloud-agents\/store$/, replacement: source("store/index.ts") },
-      { find: /^cursor-cloud-agents\/react$/, replacement: source("react/index.ts") },
-      { find: /^cursor-cloud-agents\/node$/, replacement: source("node/index.ts") },
-      { find: /^cursor-cloud-agents\/emulator$/, replacement: source("emulator/index.ts") },
+      { find: /^cursor-cloud-agents\/(\w[\w-]*)$/, replacement: source("$1/index.ts") },
     ],
   },
   test: {
-    // A clock that is moved by hand does not wait for a part that is loaded at its first use.
-    setupFiles: ["test/support/loaded.ts"],
-    include: ["test/**/*.test.{ts,tsx}"],
-    // They have a configuration of their own: what they import is the packed package.
-    exclude: [...configDefaults.exclude, "test/pack/**"],
+    setupFiles: [
+      "test/support/unhandled-rejections.ts",
+      // A clock that is moved by hand does not wait for a part that is loaded at its first use.
+      "test/support/loaded.ts",
+    ],
     testTimeout: 20_000,
-    // Loading the modules for each file takes as long as the tests: no core is left aside.
+    // No core is left aside.
     maxWorkers: "100%",
     unstubGlobals: true,
+    unstubEnvs: true,
+    projects: Object.entries(suites).map(([name, test]) => ({ extends: true, test: { ...test, name } })),
   },
 });

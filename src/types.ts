@@ -183,14 +183,14 @@ type Guard =
 
 /** What a new agent is made of; see Create An Agent. Only `prompt` is required. */
 export type CreateAgentParams = Given<
-  Omit<CreateAgentRequest, "prompt" | "env" | "repos" | "agentId" | "envVars">
+  Omit<Schemas["CreateAgentRequest"], "prompt" | "env" | "repos" | "agentId" | "envVars">
 > & {
   prompt: string | Prompt;
 } & Target &
   Guard;
 
 /** A follow-up; see Create A Run. */
-export type CreateRunParams = Given<Omit<CreateRunRequest, "prompt">> & {
+export type CreateRunParams = Given<Omit<Schemas["CreateRunRequest"], "prompt">> & {
   prompt: string | Prompt;
 };
 

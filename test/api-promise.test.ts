@@ -1,14 +1,7 @@
 import { ApiPromise, PagePromise } from "cursor-cloud-agents";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, agentId, failure, fake, refuse, reply } from "./support/api-server.ts";
 
-const unhandled: unknown[] = [];
-const hear = (reason: unknown) => void unhandled.push(reason);
-beforeEach(() => {
-  unhandled.length = 0;
-  process.on("unhandledRejection", hear);
-});
-afterEach(() => void process.off("unhandledRejection", hear));
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe("the promise of an answer", () => {
@@ -56,15 +49,23 @@ describe("the promise of an answer", () => {
     expect(await failure(call.withResponse())).toBe(error);
     expect(await call.catch((reason) => reason)).toBe(error);
     await settle();
-    expect([requests.length, unhandled.length]).toEqual([1, 0]);
+    expect(requests.length).toBe(1);
   });
 
   it("a failure that nobody looks at is reported, once", async () => {
     const { cursor } = fake(refuse(404, "agent_not_found"));
-    process.removeAllListeners("unhandledRejection").on("unhandledRejection", hear);
+    const reported: unknown[] = [];
+    // In place of the listeners that would fail this test.
+    const others = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    process.on("unhandledRejection", (reason) => reported.push(reason));
+    onTestFinished(() => {
+      process.removeAllListeners("unhandledRejection");
+      for (const listener of others) process.on("unhandledRejection", listener);
+    });
     void cursor.agents.get(agentId);
     await settle();
-    expect(unhandled).toMatchObject([{ code: "agent_not_found" }]);
+    expect(reported).toMatchObject([{ code: "agent_not_found" }]);
   });
 
   it("a wrong argument rejects; it doesn't throw", async () => {
@@ -106,7 +107,6 @@ describe("the promise of a list", () => {
     cursor.agents.list();
     cursor.runs.list("");
     await settle();
-    expect(unhandled).toEqual([]);
   });
 
   it("that fails rejects in each way, and in the loop", async () => {
@@ -118,6 +118,6 @@ describe("the promise of a list", () => {
     const error = await failure(list);
     expect(await failure(loop())).toBe(error);
     await settle();
-    expect([error.code, requests.length, unhandled.length]).toEqual(["unauthorized", 1, 0]);
+    expect([error.code, requests.length]).toEqual(["unauthorized", 1]);
   });
 });

@@ -8,12 +8,13 @@ import { isHidden, isOffline, onPage, waking } from "./page-events.ts";
 import { RouteConnection } from "./route-connection.ts";
 import type { RunSource } from "./run-source.ts";
 
-type RouteHeaders = Record<string, string>;
-
 /** How a page reads a run from its own server. */
 export interface RouteSourceOptions {
   /** Sent with each request; a function is asked before each. */
-  headers?: RouteHeaders | (() => RouteHeaders | Promise<RouteHeaders>) | undefined;
+  headers?:
+    | Record<string, string>
+    | (() => Record<string, string> | Promise<Record<string, string>>)
+    | undefined;
   /** Whether cookies go along. @default "same-origin", fetch's own */
   credentials?: "omit" | "same-origin" | "include" | undefined;
   /**

@@ -1,6 +1,6 @@
-// `npm run bench:peers`: the same figures with the SDKs and stream readers that users know, in the versions of this
-// folder's lock file, on Node 24 whatever runs this: some of them need it.
-//   -- --only a,b   -- --rounds 5
+// `npx tsx test/bench/peers.ts`: the same figures with the SDKs and stream readers that users know, in the versions of
+// this folder's lock file, on Node 24 whatever runs this: some of them need it.
+//   --only a,b   --rounds 5
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ import { CursorEmulator, type ExchangeRecord, ManualClock } from "cursor-cloud-a
 import { afterAll, describe, expect, it } from "vitest";
 import { checkExchange, findOperation, operations } from "../support/contract.ts";
 
-/** Where `npm run coverage:api` wants the table; without it the test only checks. */
+/** Where test/tools/coverage-api.ts wants the table; without it the test only checks. */
 const reportFile = process.env["COVERAGE_API_REPORT"];
 
 /** Per operation: the client methods that sent it, and the emulator route that answered, in exchanges that hold. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   agent,
   agentId,
@@ -12,18 +12,6 @@ import {
   statusFrame,
   stream,
 } from "../support/api-server.ts";
-
-const unhandled: unknown[] = [];
-const hear = (reason: unknown) => void unhandled.push(reason);
-beforeEach(() => {
-  unhandled.length = 0;
-  process.on("unhandledRejection", hear);
-});
-afterEach(async () => {
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off("unhandledRejection", hear);
-  expect(unhandled).toEqual([]);
-});
 
 const json = { "content-type": "application/json" };
 /** A JSON answer whose body begins and never ends. */

@@ -8,9 +8,7 @@ import { fileURLToPath } from "node:url";
 import { CursorEmulator } from "cursor-cloud-agents/emulator";
 import { saveArtifact, saveArtifacts } from "cursor-cloud-agents/node";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { expectNoStrays, patterned, servedStage, tree } from "./helpers.ts";
-
-expectNoStrays();
+import { patterned, servedStage, tree } from "./helpers.ts";
 
 const MiB = 1024 * 1024;
 const path = "artifacts/film.mp4";

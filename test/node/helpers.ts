@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { Cursor, type CursorOptions } from "cursor-cloud-agents";
 import type { CursorEmulator } from "cursor-cloud-agents/emulator";
-import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 
 /** A folder of the test's own, gone when it ends. */
@@ -63,17 +63,3 @@ export const failure = (call: Promise<unknown>) =>
     // biome-ignore lint/suspicious/noExplicitAny: tests look into errors of every class
     (error: any) => error,
   );
-
-/** Fails the file when a promise of ours was left alone. */
-export function expectNoStrays(): void {
-  const strays: unknown[] = [];
-  const onStray = (error: unknown) => strays.push(error);
-  beforeAll(() => {
-    process.on("unhandledRejection", onStray);
-  });
-  afterAll(async () => {
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off("unhandledRejection", onStray);
-    expect(strays).toEqual([]);
-  });
-}

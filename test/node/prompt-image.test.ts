@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { ArgumentError } from "cursor-cloud-agents";
 import { imageFromBytes, imageFromFile } from "cursor-cloud-agents/node";
 import { describe, expect, it } from "vitest";
-import { expectNoStrays, failure, stage, temporaryFolder } from "./helpers.ts";
-
-expectNoStrays();
+import { failure, stage, temporaryFolder } from "./helpers.ts";
 
 const heads = {
   "image/png": Buffer.from("\x89PNG\r\n\x1a\n rest", "latin1"),

@@ -1,8 +1,6 @@
 import { Cursor, type DownloadOptions } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { expectNoStrays, failure } from "./helpers.ts";
-
-expectNoStrays();
+import { failure } from "./helpers.ts";
 
 type Storage = (headers: Headers) => Response;
 

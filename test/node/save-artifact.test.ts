@@ -4,18 +4,7 @@ import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
 import { saveArtifact } from "cursor-cloud-agents/node";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import {
-  expectNoStrays,
-  failure,
-  patterned,
-  servedStage,
-  stage,
-  temporaryFolder,
-  text,
-  tree,
-} from "./helpers.ts";
-
-expectNoStrays();
+import { failure, patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
 
 const path = "artifacts/sub/report.md";
 const report = "0123456789";

@@ -15,18 +15,7 @@ import { describe, expect, it } from "vitest";
 import { Folder } from "../../src/node/folder.ts";
 import { saveInto } from "../../src/node/save-artifact.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import {
-  expectNoStrays,
-  failure,
-  patterned,
-  servedStage,
-  stage,
-  temporaryFolder,
-  text,
-  tree,
-} from "./helpers.ts";
-
-expectNoStrays();
+import { failure, patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
 
 const manifest = ".cursor-artifacts.json";
 

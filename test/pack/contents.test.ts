@@ -57,6 +57,24 @@ describe("the tarball", () => {
   });
 });
 
+/** The sources of a script and of all that it imports at once, as the bundler names them in the build. */
+function sourcesOf(script: string, seen = new Set<string>()): string[] {
+  if (seen.has(script)) return [];
+  seen.add(script);
+  const imported = [...read(script).matchAll(/^(?:import|export)\b[^;]*?"(\.[^"]+)";/gm)];
+  return [
+    ...[...read(script).matchAll(/^\/\/#region (src\/\S+)/gm)].map(([, source]) => source!),
+    ...imported.flatMap(([, path]) => sourcesOf(join(dirname(script), path!), seen)),
+  ];
+}
+
+it("a page that imports the store does not load the client, where nothing shakes trees", () => {
+  const client = /^src\/(cursor\.ts$|resources\/|http\/transport\.ts$)/;
+  expect(sourcesOf("dist/index.js").filter((path) => client.test(path)).length).toBeGreaterThan(5);
+  expect(sourcesOf("dist/store/index.js").length).toBeGreaterThan(5);
+  expect(sourcesOf("dist/store/index.js").filter((path) => client.test(path))).toEqual([]);
+});
+
 const scripts = files.filter((path) => path.endsWith(".js"));
 /** Whether a file has code of its own: one that only passes on what others have needs no map. */
 const hasCode = (path: string) => /\S/.test(read(path).replace(/\b(import|export)\b[^;]*;/g, ""));

@@ -1,11 +1,11 @@
 /**
- * `npm run test:runtimes`: the package, packed and installed, on every runtime it promises to run on. One line for each;
- * fails when one of them does, or is missing. `-- bun deno` runs those alone.
+ * `tsx test/runtimes/main.ts`: the package, packed and installed, on every runtime it promises to run on. One line for each;
+ * fails when one of them does, or is missing. `bun deno` runs those alone.
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { installPackages } from "../support/install-packages.ts";
 import { installPackedPackage } from "../support/packed-package.ts";
-import { run } from "../support/run-command.ts";
 import { preparePlace } from "./place.ts";
 import { runtimes } from "./runtimes.ts";
 import { prompt, text } from "./smoke.js";
@@ -16,7 +16,7 @@ const chosen = runtimes.filter(
 );
 if (chosen.length === 0) throw new Error(`no runtime is called ${asked.join(" or ")}`);
 
-await run("npm", ["ci", "--ignore-scripts", "--prefer-offline"], import.meta.dirname);
+await installPackages("runtimes");
 const packed = await installPackedPackage();
 // The emulator, too, is the installed one.
 const { CursorEmulator } = (await import(

@@ -1,7 +1,7 @@
 import { type ApiError, isApiError, isArgumentError, isStreamError } from "cursor-cloud-agents";
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { type RouteSourceOptions, routeSource, type ServedFrame } from "cursor-cloud-agents/store";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   byteByByte,
   type Connection,
@@ -15,13 +15,6 @@ import {
   UNREACHABLE,
 } from "../support/stream-server.ts";
 import { done, end, failed, reset, result, settle, status, text } from "./support.ts";
-
-const unhandled: unknown[] = [];
-process.on("unhandledRejection", (reason) => unhandled.push(reason));
-afterEach(async () => {
-  await settle();
-  expect(unhandled.splice(0)).toEqual([]);
-});
 
 /** A frame as the page's server writes it. */
 const message = (frame: ServedFrame): string => {

@@ -1,6 +1,6 @@
 import { isArgumentError, isStreamError, type StreamError } from "cursor-cloud-agents";
 import { createRunStore, memoryStorage, type RunSource, type RunStore } from "cursor-cloud-agents/store";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   done,
   end,
@@ -15,13 +15,6 @@ import {
   thinking,
   tool,
 } from "./support.ts";
-
-const unhandled: unknown[] = [];
-process.on("unhandledRejection", (reason) => unhandled.push(reason));
-afterEach(async () => {
-  await settle();
-  expect(unhandled.splice(0)).toEqual([]);
-});
 
 describe("a run in a store", () => {
   it("is submitted, streaming and ready, as its connection opens and closes", async () => {

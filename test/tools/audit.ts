@@ -1,5 +1,5 @@
 /**
- * `npm run audit`: known vulnerabilities in what an installation brings along. Fails on any. A registry that can't be
+ * `tsx test/tools/audit.ts`: known vulnerabilities in what an installation brings along. Fails on any. A registry that can't be
  * asked (some mirrors have no such endpoint) is said loudly, and fails only with `-- --strict`.
  */
 import { spawnSync } from "node:child_process";

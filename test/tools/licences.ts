@@ -1,5 +1,5 @@
 /**
- * `npm run licences`: what an installation brings along, or the build carries within: versions, licences, sizes. Fails on
+ * `tsx test/tools/licences.ts`: what an installation brings along, or the build carries within: versions, licences, sizes. Fails on
  * a licence that isn't agreed. Needs `build`.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * `npm run release:check`: package.json, the lock file and the newest entry of CHANGELOG.md name the same version, and
- * the changelog keeps its form. `-- v1.2.3` (a tag) also asks whether this is what that tag may publish.
+ * `tsx test/tools/release-check.ts`: package.json, the lock file and the newest entry of CHANGELOG.md name the same version, and
+ * the changelog keeps its form. `v1.2.3` (a tag) also asks whether this is what that tag may publish.
  */
 import { readFileSync } from "node:fs";
 

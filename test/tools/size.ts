@@ -1,5 +1,5 @@
 /**
- * What the package weighs in a user's bundle, its dependencies included, against limits. `npm run size` fails above one,
+ * What the package weighs in a user's bundle, its dependencies included, against limits. `tsx test/tools/size.ts` fails above one,
  * when a fourth runtime dependency appears, and when an import of the core brings along what it must not.
  */
 import { existsSync, readFileSync, statSync } from "node:fs";

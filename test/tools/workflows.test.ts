@@ -69,7 +69,7 @@ it("a release comes from a tag, after all checks, from a job that runs none of o
   expect(commands).toEqual([
     expect.stringMatching(/^npm publish \.\/\*\.tgz --provenance .*--ignore-scripts/),
   ]);
-  const checked = jobs["pack"]!.steps!.findIndex(({ run }) => run?.includes("release:check"));
+  const checked = jobs["pack"]!.steps!.findIndex(({ run }) => run?.includes("release-check.ts"));
   const packed = jobs["pack"]!.steps!.findIndex(({ run }) => run?.startsWith("npm pack"));
   expect(checked).toBeGreaterThan(-1);
   expect(packed).toBeGreaterThan(checked);

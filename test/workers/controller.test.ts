@@ -5,16 +5,9 @@ import {
   type RequestControllerOptions,
 } from "cursor-cloud-agents";
 import { type CursorEmulator, type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { settle } from "./queue-server.ts";
-
-const unhandled: unknown[] = [];
-process.on("unhandledRejection", (reason) => unhandled.push(reason));
-afterEach(async () => {
-  await settle();
-  expect(unhandled.splice(0)).toEqual([]);
-});
 
 type Start = RequestControllerOptions["start"];
 

@@ -1,5 +1,5 @@
 import { CursorError, type RequestChange } from "cursor-cloud-agents";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { QueueView } from "../../src/workers/queue-view.ts";
 import {
   claimed,
@@ -12,13 +12,6 @@ import {
   refusal,
   settle,
 } from "./queue-server.ts";
-
-const unhandled: unknown[] = [];
-process.on("unhandledRejection", (reason) => unhandled.push(reason));
-afterEach(async () => {
-  await settle();
-  expect(unhandled.splice(0)).toEqual([]);
-});
 
 describe("one upstream for all (B105)", () => {
   it("two readers of one filter share a list and a socket; the last to leave closes it", async () => {

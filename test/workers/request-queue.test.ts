@@ -1,5 +1,5 @@
 import type { Cursor } from "cursor-cloud-agents";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   claimed,
   created,
@@ -14,14 +14,6 @@ import {
   seeded,
   settle,
 } from "./queue-server.ts";
-
-const unhandled: unknown[] = [];
-const note = (reason: unknown) => unhandled.push(reason);
-process.on("unhandledRejection", note);
-afterEach(async () => {
-  await settle();
-  expect(unhandled.splice(0)).toEqual([]);
-});
 
 const watch = (cursor: Cursor, options = {}) => cursor.fleet.requests.watch({ pool: "gpu" }, options);
 

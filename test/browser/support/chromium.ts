@@ -26,7 +26,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   if (!existsSync(executablePath)) {
     throw new Error(
       `There is no Chromium at ${executablePath}. Install one (Debian: apt-get update && apt-get install -y chromium), ` +
-        "or say where yours is: CHROMIUM_PATH=/path/to/chrome npm run test:browser",
+        "or say where yours is: CHROMIUM_PATH=/path/to/chrome npx vitest run --config test/browser/vitest.config.ts",
     );
   }
   const server = await chromium.launchServer({ executablePath, args });

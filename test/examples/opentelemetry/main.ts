@@ -1,6 +1,7 @@
 /**
  * A span for each request to the API, by a middleware of thirty lines; no key, prompt or id gets into one.
- * `npx tsx test/examples/opentelemetry/main.ts` plays it on the emulator and prints the spans.
+ * `npm ci --prefix test/examples`, then `npx tsx test/examples/opentelemetry/main.ts` plays it on the emulator and prints
+ * the spans.
  * In an app the tracer is `trace.getTracer("…")` of @opentelemetry/api, and the provider is set up once for all.
  */
 import {

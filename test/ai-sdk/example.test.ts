@@ -4,8 +4,8 @@ import { Cursor } from "cursor-cloud-agents";
 import type { RunDataTypes } from "cursor-cloud-agents/ai-sdk";
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { expect, it } from "vitest";
+import { type ChatServer, handleChat } from "../examples/ai-sdk/routes.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { type ChatServer, handleChat } from "./ai-sdk/routes.ts";
 
 type Message = UIMessage<unknown, RunDataTypes>;
 
