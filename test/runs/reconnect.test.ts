@@ -209,7 +209,7 @@ describe("the delay", () => {
 
   it.each([
     ["seconds", "7", 7_000],
-    ["nothing", "0", 0],
+    ["less than its own pause, which is never shortened", "0", 500],
     ["a date", "Thu, 01 Jan 2026 00:01:30 GMT", 90_000],
     ["five minutes", "300", 300_000],
     ["more than five minutes", "3600", 300_000],
