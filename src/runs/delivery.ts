@@ -65,7 +65,7 @@ export class Delivery {
   /** Index of the first frame that the position has not moved past: see {@link #movePosition}. */
   #unmoved = 0;
   /** What {@link take} returns before it looks at a further frame. */
-  #pending: Exclude<Found, { kind: "more" | "ending" | "over" }>[] = [];
+  readonly #pending: Found[] = [];
   #lastFault: string | undefined;
   #text = "";
   /** The pieces of text that {@link streamedText} has not joined yet. */
@@ -148,7 +148,9 @@ export class Delivery {
       if (text !== undefined) this.#pieces.push(text);
       return { kind: "event", event };
     }
-    return this.#takePending() ?? this.#atEndOfFrames();
+    if (this.#pending.length > 0) return this.#takePending();
+    if (this.#delivered.ended === undefined) return more;
+    return this.#delivered.ended === "done" ? over : ending;
   }
 
   /** Skips a frame received before, on an earlier connection: the position doesn't move past it again. */
@@ -159,18 +161,13 @@ export class Delivery {
     return true;
   }
 
-  #takePending(): Found | undefined {
-    const found = this.#pending.shift();
-    if (found?.kind !== "event") return found;
+  #takePending(): Found {
+    const found = this.#pending.shift() as Found;
+    if (found.kind !== "event") return found;
     // A synthesized event: `result`, from Get A Run, or `done`.
     if (found.event.type === "done") this.#delivered.ended = "done";
     else Object.assign(this.#delivered, { ended: "result", expired: true });
     return found;
-  }
-
-  #atEndOfFrames(): Found {
-    if (this.#delivered.ended === undefined) return more;
-    return this.#delivered.ended === "done" ? over : ending;
   }
 
   /** The event of a frame, if the consumer should see it. */

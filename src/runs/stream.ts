@@ -2,7 +2,6 @@ import { type Backoff, race } from "../async.ts";
 import {
   checkCallback,
   checkCount,
-  checkObject,
   checkOptions,
   checkSignal,
   checkTimeout,
@@ -129,7 +128,6 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
 
   /** @internal */
   constructor(ref: RunRef, source: StreamSource, options: RunStreamOptions) {
-    checkObject("options", options);
     this.ref = { agentId: ref.agentId, id: ref.id };
     this.#source = source;
     this.#options = checkOptions(streamOptions, options);
