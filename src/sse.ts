@@ -64,9 +64,9 @@ export class FrameReader {
    */
   async read(idleMs: number, deadline?: number): Promise<Frame[] | undefined> {
     while (true) {
-      const patience =
+      const timeout =
         deadline === undefined ? idleMs : Math.min(idleMs, deadline - this.#options.clock.now());
-      const { done, value } = await this.#chunk(patience);
+      const { done, value } = await this.#chunk(timeout);
       if (done) this.#finish();
       else this.#feed(value);
       if (this.#frames.length > 0) {
