@@ -50,7 +50,7 @@ const library = defineConfig({
         // By itself, with its parser: the core loads it with the first stream.
         { name: "frames", test: /src\/sse\.ts$/ },
         // Together, though parts that are loaded later share it: each file costs an import its time.
-        { name: "http", test: /src\/(http\/(?!response)[a-z-]+|runs\/stream-options)\.ts$/ },
+        { name: "http", test: /src\/http\/(?!response)[a-z-]+\.ts$/ },
         { name: "emulator/zod", test: /node_modules\/zod\// },
       ],
     },

@@ -1,6 +1,6 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { sleep } from "../async.ts";
-import { checkOptions, checkRef, checkSignal, oneOf, segment } from "../check.ts";
+import { anyValue, checkOptions, checkRef, type OptionTable, oneOf, orDefault, segment } from "../check.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import type { Transport } from "../http/transport.ts";
 import { type RequestOptions, requestOptions as requestOptionTable } from "../options.ts";
@@ -41,6 +41,12 @@ export interface CreateRunOptions extends RequestOptions {
   extraBody?: Record<string, unknown> | undefined;
 }
 
+const createRunOptions = {
+  ...requestOptionTable,
+  whenBusy: orDefault(oneOf(["throw", "wait", "cancel"]), "throw"),
+  extraBody: anyValue,
+} satisfies OptionTable<CreateRunOptions>;
+
 const createTimeout = 180_000;
 /** Attempts of a follow-up that waits for a free agent: another one may be faster each time. */
 const busyAttempts = 10;
@@ -78,8 +84,7 @@ export class Runs {
     params: CreateRunParams,
     options: CreateRunOptions,
   ): Promise<WithResponse<Run>> {
-    const { whenBusy = "throw", extraBody, ...requestOptions } = options ?? {};
-    oneOf(["throw", "wait", "cancel"])("whenBusy", whenBusy);
+    const { whenBusy, extraBody, ...requestOptions } = checkOptions(createRunOptions, options);
     segment("agentId", agentId);
     checkParams(params);
     // Copied before any wait, so that later changes of the caller's object are not sent.
@@ -98,7 +103,7 @@ export class Runs {
 
   /** Waits for the run in the way through Get A Run, so that nothing is posted while it is known to be active. */
   async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
-    const signal = checkSignal("signal", options.signal);
+    const { signal } = options;
     const { data: agent } = await this.#transport.run(
       "GET",
       "/v1/agents/{id}",

@@ -65,7 +65,7 @@ const left = Symbol("left");
  * and the next batch is read when they are used up.
  *
  * An iterator by hand rather than a generator: an event that is already here costs no more than a resolved promise, and
- * `result()` can continue where a consumer left.
+ * `result()` can continue where a consumer left. One long file, since its states are only understood together.
  */
 export class RunReader implements AsyncIterator<RunEvent, undefined> {
   readonly #ref: RunRef;
@@ -189,7 +189,7 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
           this.#end({ name: "over" });
           return end;
         }
-        this.#state = this.#stateAfter(found);
+        this.#state = this.#react(found);
         signal.throwIfAborted();
         this.#state = await this.#advance(this.#state, signal);
         // Frames that arrived in the very moment of leaving are dropped: the next connection brings them again.
@@ -208,8 +208,8 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     }
   }
 
-  /** The state before the next step: what the frames say may change it. */
-  #stateAfter(found: Found): State {
+  /** Reacts to what the frames said; returns the state for the next step. */
+  #react(found: Found): State {
     if (found.kind === "drop") {
       const { message, code, askRun } = found;
       return this.#dropped(this.#failures.disconnected(message, undefined, code), askRun);

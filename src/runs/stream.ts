@@ -109,8 +109,8 @@ export interface RunResult {
  * Nothing is opened before the first reader: an iteration, `text()`, `result()` or `toReadableStream()`. Each reader
  * reads from the stream's start (`from`, or the run's beginning); two at once are two connections.
  *
- * Its readers reject with an ApiError where the server answers with an error that is final (401, 403, 404, …), and with
- * a {@link StreamError} where the stream can't be resumed.
+ * @throws ApiError, in its readers, where the server's error is final (401, 403, 404, …); {@link StreamError} where the
+ * stream can't be resumed
  */
 export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
   /** The run that is read. */

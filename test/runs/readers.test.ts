@@ -1,4 +1,4 @@
-import type { RunStream } from "cursor-cloud-agents";
+import type { RunStream, RunStreamInclude } from "cursor-cloud-agents";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   apiError,
@@ -156,6 +156,30 @@ describe("a stream", () => {
     expect(() => runs.stream({ agentId: ref.agentId, id: "" })).toThrow(
       expect.objectContaining({ kind: "argument" }),
     );
+  });
+});
+
+describe("the options of a stream", () => {
+  it("are copied in the call, a checkpoint in them included", async () => {
+    const server = new StreamServer([END(...frames.slice(3))]);
+    const from = { agentId: ref.agentId, runId: ref.id, lastEventId: "100-5" };
+    const options = { from, include: "simplified" as RunStreamInclude };
+    const stream = server.cursor().runs.stream(ref, options);
+    from.lastEventId = "999-9";
+    options.include = "interaction";
+    expect(briefly(await server.run(collect(stream)))).toEqual(all.slice(3));
+    expect(server.positions).toEqual(["100-5"]);
+  });
+
+  it("are checked in the call, those of its requests included", () => {
+    const { runs } = whole().cursor();
+    for (const [argument, options] of Object.entries({
+      timeout: { timeout: 0 },
+      headers: { headers: { "a b": "c" } },
+      retries: { retries: 1 },
+    })) {
+      expect(() => runs.stream(ref, {}, options)).toThrow(expect.objectContaining({ argument }));
+    }
   });
 });
 
