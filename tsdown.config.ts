@@ -27,6 +27,7 @@ const comments = { legal: true, annotation: true, jsdoc: false };
 const library = defineConfig({
   entry: {
     index: "src/index.ts",
+    "workers/index": "src/workers/index.ts",
     "node/index": "src/node/index.ts",
     "serve/index": "src/serve/index.ts",
     "ai-sdk/index": "src/ai-sdk/index.ts",

@@ -8,6 +8,7 @@ export default defineConfig({
     // Tests and examples import the package by its public name, as its users do; here the name means the sources.
     alias: [
       { find: /^cursor-cloud-agents$/, replacement: source("index.ts") },
+      { find: /^cursor-cloud-agents\/workers$/, replacement: source("workers/index.ts") },
       { find: /^cursor-cloud-agents\/serve$/, replacement: source("serve/index.ts") },
       { find: /^cursor-cloud-agents\/ai-sdk$/, replacement: source("ai-sdk/index.ts") },
       { find: /^cursor-cloud-agents\/store$/, replacement: source("store/index.ts") },

@@ -1,6 +1,6 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { sleep } from "../async.ts";
-import { checkNames, checkSignal, oneOf, segment } from "../check.ts";
+import { checkNames, checkRef, checkSignal, oneOf, segment } from "../check.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
@@ -21,8 +21,8 @@ import {
   type RunSummary,
   type TerminalRun,
 } from "../types.ts";
-import { listPages } from "./list.ts";
-import { checkParams, checkRef, toPrompt, withExtra } from "./params.ts";
+import { checkParams, toPrompt, withExtra } from "./params.ts";
+import { listPages } from "./resource.ts";
 
 /** Where a list of runs begins and how long its pages are. */
 export interface ListRunsQuery {

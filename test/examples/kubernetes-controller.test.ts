@@ -103,7 +103,7 @@ it("two replicas of the Kubernetes controller revive a worker with one Job: a co
     ["bc-2", "another-controllers-1"],
   ] as const) {
     emulator.fleet.addRequest({ id, pool: "gpu" });
-    await cursor().fleet.claims.create({ id, workerId: worker });
+    await cursor().workers.claims.create({ id, workerId: worker });
     emulator.fleet.connectWorker({ workerId: worker });
     emulator.fleet.endTurn(id);
     emulator.fleet.disconnectWorker(worker);

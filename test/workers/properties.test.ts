@@ -1,5 +1,6 @@
-import { Cursor, type RequestChange } from "cursor-cloud-agents";
+import { Cursor } from "cursor-cloud-agents";
 import { CursorEmulator, type FaultTarget, ManualClock } from "cursor-cloud-agents/emulator";
+import { type RequestChange, watchRequests } from "cursor-cloud-agents/workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
@@ -70,10 +71,10 @@ async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, 
       if (!request) fleet.addRequest({ id: step.id, pool: "gpu" });
       return;
     case "claim":
-      await other.fleet.claims.create({ id: step.id, workerId: `pw_${step.id}` }).catch(() => {});
+      await other.workers.claims.create({ id: step.id, workerId: `pw_${step.id}` }).catch(() => {});
       return;
     case "release":
-      await other.fleet.claims.release(step.id).catch(() => {});
+      await other.workers.claims.release(step.id).catch(() => {});
       return;
     case "connect":
       if (request?.claimedWorkerId) fleet.connectWorker({ workerId: request.claimedWorkerId, pool: "gpu" });
@@ -153,7 +154,7 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
         emulator.fleet.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 100 });
         const connect = (random: () => number) =>
           new Cursor({ apiKey: "sa_service", fetch: emulator.fetch, clock, random, maxRetries: 0 });
-        const queue = connect(seeded(seed)).fleet.requests.watch({ pool: "gpu" });
+        const queue = watchRequests(connect(seeded(seed)), { pool: "gpu" });
         const reader = addUp(queue);
         for (const one of steps) {
           await act(
@@ -206,7 +207,7 @@ it("two quiet hours: no position is ridden to its end, the lists are apart, and 
         return response;
       },
     });
-    return cursor.fleet.requests.watch();
+    return watchRequests(cursor);
   });
   await clock.advance(7_200_000);
   expect(emulator.requests.every(({ status }) => status === 200)).toBe(true);

@@ -1,11 +1,6 @@
-import {
-  Cursor,
-  type CursorOptions,
-  type PendingRequest,
-  type RequestChange,
-  type RequestQueue,
-} from "cursor-cloud-agents";
+import { Cursor, type CursorOptions, type PendingRequest } from "cursor-cloud-agents";
 import { ManualClock } from "cursor-cloud-agents/emulator";
+import type { RequestChange, RequestQueue } from "cursor-cloud-agents/workers";
 
 export const listPath = "/v0/private-workers/pending-requests";
 export const watchPath = `${listPath}/stream`;

@@ -1,4 +1,5 @@
 import type { Cursor } from "cursor-cloud-agents";
+import { watchRequests } from "cursor-cloud-agents/workers";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   claimed,
@@ -23,7 +24,7 @@ afterEach(async () => {
   expect(unhandled.splice(0)).toEqual([]);
 });
 
-const watch = (cursor: Cursor, options = {}) => cursor.fleet.requests.watch({ pool: "gpu" }, options);
+const watch = (cursor: Cursor, options = {}) => watchRequests(cursor, { pool: "gpu" }, options);
 
 describe("list, then watch", () => {
   it("lists to the end with the same filters, then watches from the list's position", async () => {
@@ -31,7 +32,7 @@ describe("list, then watch", () => {
       list: (index) => (index === 0 ? page("s1", ["bc-1", "bc-2"], "t1") : page("s1", ["bc-3"])),
     });
     const filters = { repository: "https://github.com/acme/p?x=1&y=a+b", pool: "GPU" };
-    const queue = server.cursor().fleet.requests.watch(filters);
+    const queue = watchRequests(server.cursor(), filters);
     const reading = follow(queue);
     await queue.synced;
     await settle();

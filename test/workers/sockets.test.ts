@@ -1,5 +1,6 @@
 import { Cursor } from "cursor-cloud-agents";
 import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
+import { watchRequests } from "cursor-cloud-agents/workers";
 import { expect, it } from "vitest";
 import { until } from "../support/api-server.ts";
 import { follow, idsOf } from "./queue-server.ts";
@@ -12,7 +13,7 @@ it("over HTTP: one stream for two readers, another after a cut, none after the l
   await using server = await emulator.listen();
   const cursor = new Cursor({ apiKey: "sa_service", baseUrl: server.url, clock });
   emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
-  const queues = [1, 2].map(() => cursor.fleet.requests.watch({ pool: "gpu" }));
+  const queues = [1, 2].map(() => watchRequests(cursor, { pool: "gpu" }));
   const readings = queues.map(follow);
   await until(() => emulator.fleet.watchers === 1);
   emulator.fleet.addRequest({ id: "bc-2", pool: "gpu" });

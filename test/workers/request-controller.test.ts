@@ -1,10 +1,10 @@
+import { Cursor, type PendingRequest } from "cursor-cloud-agents";
+import { type CursorEmulator, type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
 import {
   type ControllerClaim,
-  Cursor,
-  type PendingRequest,
+  controlRequests,
   type RequestControllerOptions,
-} from "cursor-cloud-agents";
-import { type CursorEmulator, type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
+} from "cursor-cloud-agents/workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { settle } from "./queue-server.ts";
@@ -28,7 +28,7 @@ function stage(options: Partial<RequestControllerOptions> & { emulator?: Emulato
   const errors: { error: unknown; id: string | undefined }[] = [];
   let workers = 0;
   const run = (more: Partial<RequestControllerOptions> = {}) =>
-    cursor.fleet.requests.controller({
+    controlRequests(cursor, {
       filters: { pool: "gpu" },
       concurrency: 10,
       claim: () => `pw_${++workers}`,
@@ -100,7 +100,7 @@ describe("a controller", () => {
     emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run({
       claim: async () => {
-        await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_faster" });
+        await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_faster" });
         return "pw_late";
       },
     });
@@ -112,15 +112,15 @@ describe("a controller", () => {
   it("takes up a request whose other claim has ended", async () => {
     const { clock, emulator, cursor, started, run } = stage();
     emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
-    await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_other" });
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_other" });
     const controller = run();
     await clock.advance(1_000);
     expect(started).toEqual([]);
-    await cursor.fleet.claims.release("bc-1");
+    await cursor.workers.claims.release("bc-1");
     await clock.advance(1_000);
     expect(started).toHaveLength(1);
     // And again, when its own worker never came and the claim was ended.
-    await cursor.fleet.claims.release("bc-1");
+    await cursor.workers.claims.release("bc-1");
     await clock.advance(1_000);
     expect(started.map(({ claim }) => claim.workerId)).toEqual(["pw_1", "pw_2"]);
     await controller.stop();
@@ -185,7 +185,7 @@ describe("what could not be started", () => {
   it("a release that finds no claim is no error, and is not repeated", async () => {
     const { clock, emulator, cursor, errors, run, sent } = stage({
       start: async () => {
-        await cursor.fleet.claims.release("bc-1");
+        await cursor.workers.claims.release("bc-1");
         throw new Error("mine");
       },
     });
@@ -280,7 +280,7 @@ describe("claimed requests whose worker is offline", () => {
     const { clock, emulator, cursor } = all;
     emulator.fleet.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
     emulator.fleet.addRequest({ id: "bc-1", pool: "gpu" });
-    await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_old" });
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_old" });
     emulator.fleet.connectWorker({ workerId: "pw_old" });
     emulator.fleet.endTurn("bc-1");
     emulator.fleet.disconnectWorker("pw_old");
@@ -427,7 +427,7 @@ describe("two controllers", () => {
         clock,
         random: () => (((index + 1) * 7 + workers) % 10) / 10,
       });
-      return cursor.fleet.requests.controller({
+      return controlRequests(cursor, {
         concurrency: 10,
         claim: () => `${name}_${++workers}`,
         start: async (request: PendingRequest, claim) => {

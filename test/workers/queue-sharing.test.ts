@@ -1,4 +1,5 @@
-import { CursorError, type RequestChange } from "cursor-cloud-agents";
+import { CursorError } from "cursor-cloud-agents";
+import { type RequestChange, watchRequests } from "cursor-cloud-agents/workers";
 import { afterEach, describe, expect, it } from "vitest";
 import { QueueView } from "../../src/workers/queue-view.ts";
 import {
@@ -23,14 +24,14 @@ afterEach(async () => {
 describe("one upstream for all (B105)", () => {
   it("two readers of one filter share a list and a socket; the last to leave closes it", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const { requests } = server.cursor().fleet;
-    const one = requests.watch({ pool: "gpu" });
-    const other = requests.watch({ pool: "gpu" });
+    const cursor = server.cursor();
+    const one = watchRequests(cursor, { pool: "gpu" });
+    const other = watchRequests(cursor, { pool: "gpu" });
     const readings = [follow(one), follow(other)];
     await settle();
     server.last.send(created("e1", "bc-2"));
     await settle();
-    const late = requests.watch({ pool: "gpu" });
+    const late = watchRequests(cursor, { pool: "gpu" });
     readings.push(follow(late));
     await late.synced;
     await settle();
@@ -52,8 +53,8 @@ describe("one upstream for all (B105)", () => {
 
   it("six stalls: never two sockets at once", async () => {
     const server = new QueueServer();
-    const { requests } = server.cursor().fleet;
-    const queues = [requests.watch({ pool: "gpu" }), requests.watch({ pool: "gpu" })];
+    const cursor = server.cursor();
+    const queues = [watchRequests(cursor, { pool: "gpu" }), watchRequests(cursor, { pool: "gpu" })];
     await server.clock.advance(6 * 65_000);
     expect(server.watches.length).toBeGreaterThanOrEqual(6);
     expect(server.mostOpen).toBe(1);
@@ -66,8 +67,8 @@ describe("one upstream for all (B105)", () => {
     const server = new QueueServer();
     const cursor = server.cursor();
     const filters = [{ pool: "gpu" }, { pool: "GPU" }, { repository: "gpu" }, {}, undefined];
-    const queues = filters.map((filter) => cursor.fleet.requests.watch(filter));
-    queues.push(server.cursor().fleet.requests.watch({ pool: "gpu" }));
+    const queues = filters.map((filter) => watchRequests(cursor, filter));
+    queues.push(watchRequests(server.cursor(), { pool: "gpu" }));
     await settle();
     expect(server.watches).toHaveLength(5);
     for (const queue of queues) queue.stop();
@@ -75,11 +76,11 @@ describe("one upstream for all (B105)", () => {
 
   it("a new watch after the last has left lists anew", async () => {
     const server = new QueueServer({ list: (index) => page(`s${index}`, [`bc-${index}`]) });
-    const { requests } = server.cursor().fleet;
-    const first = requests.watch();
+    const cursor = server.cursor();
+    const first = watchRequests(cursor);
     await first.synced;
     first.stop();
-    const second = requests.watch();
+    const second = watchRequests(cursor);
     await second.synced;
     expect([idsOf(first), idsOf(second)]).toEqual([["bc-0"], ["bc-1"]]);
     second.stop();
@@ -87,8 +88,8 @@ describe("one upstream for all (B105)", () => {
 
   it("a refusal is told to each", async () => {
     const server = new QueueServer({ list: () => refusal(401) });
-    const { requests } = server.cursor().fleet;
-    const readings = [follow(requests.watch()), follow(requests.watch())];
+    const cursor = server.cursor();
+    const readings = [follow(watchRequests(cursor)), follow(watchRequests(cursor))];
     await Promise.all(readings.map(({ done }) => done));
     expect(readings.map(({ failure }) => failure)).toEqual([
       expect.objectContaining({ status: 401 }),
@@ -101,7 +102,7 @@ describe("one upstream for all (B105)", () => {
 describe("the ends of a watch", () => {
   it("leaving the loop ends it, with nothing left behind", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    for await (const change of server.cursor().fleet.requests.watch()) {
+    for await (const change of watchRequests(server.cursor())) {
       expect(change).toMatchObject({ type: "added", id: "bc-1" });
       break;
     }
@@ -111,7 +112,7 @@ describe("the ends of a watch", () => {
 
   it("leaving one of two loops leaves the other going", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const reading = follow(queue);
     for await (const _ of queue) break;
     await settle();
@@ -125,7 +126,7 @@ describe("the ends of a watch", () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     const reason = { why: "enough" };
     const controller = new AbortController();
-    const queue = server.cursor().fleet.requests.watch({}, { signal: controller.signal });
+    const queue = watchRequests(server.cursor(), {}, { signal: controller.signal });
     const iterator = queue[Symbol.asyncIterator]();
     await queue.synced;
     controller.abort(reason);
@@ -136,7 +137,7 @@ describe("the ends of a watch", () => {
 
   it("a signal that is aborted already: nothing is sent", async () => {
     const server = new QueueServer();
-    const queue = server.cursor().fleet.requests.watch({}, { signal: AbortSignal.abort("no") });
+    const queue = watchRequests(server.cursor(), {}, { signal: AbortSignal.abort("no") });
     await expect(queue.synced).rejects.toBe("no");
     await settle();
     expect(server.seen).toEqual([]);
@@ -156,9 +157,9 @@ describe("the ends of a watch", () => {
       listeners--;
       removeEventListener.apply(signal, all);
     };
-    const { requests } = server.cursor().fleet;
+    const cursor = server.cursor();
     for (let round = 0; round < 5; round++) {
-      const queue = requests.watch({}, { signal });
+      const queue = watchRequests(cursor, {}, { signal });
       await queue.synced;
       queue.stop();
     }
@@ -167,7 +168,7 @@ describe("the ends of a watch", () => {
 
   it("budgetMs ends it cleanly", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const queue = server.cursor().fleet.requests.watch({}, { budgetMs: 50_000 });
+    const queue = watchRequests(server.cursor(), {}, { budgetMs: 50_000 });
     const reading = follow(queue);
     await server.clock.advance(49_999);
     expect([server.open, reading.isOver]).toEqual([1, false]);
@@ -178,7 +179,7 @@ describe("the ends of a watch", () => {
 
   it("a stop before the first list: synced says so, readers end, and nobody hears of it who doesn't ask", async () => {
     const server = new QueueServer({ list: () => new Promise(() => {}) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const reading = follow(queue);
     await settle();
     queue.stop();
@@ -186,15 +187,16 @@ describe("the ends of a watch", () => {
     await reading.done;
     expect(reading.failure).toBeUndefined();
     await expect(queue[Symbol.asyncIterator]().next()).resolves.toEqual({ done: true, value: undefined });
-    await using another = server.cursor().fleet.requests.watch();
+    await using another = watchRequests(server.cursor());
     expect(idsOf(another)).toEqual([]);
   });
 
   it("a callback that throws ends the watch of its owner only", async () => {
     const server = new QueueServer({ watch: () => refusal(503) });
-    const { requests } = server.cursor().fleet;
+    const cursor = server.cursor();
     const failing = follow(
-      requests.watch(
+      watchRequests(
+        cursor,
         {},
         {
           onRetry: () => {
@@ -203,7 +205,7 @@ describe("the ends of a watch", () => {
         },
       ),
     );
-    const other = requests.watch();
+    const other = watchRequests(cursor);
     const reading = follow(other);
     await server.clock.advance(5_000);
     expect(failing.failure).toMatchObject({ message: "mine" });
@@ -226,7 +228,7 @@ describe("the ends of a watch", () => {
     "watch(%j, %j) is refused at once: an empty filter would mean everyone's requests",
     async (filters, options, argument) => {
       const server = new QueueServer();
-      const call = () => server.cursor().fleet.requests.watch(filters as never, options as never);
+      const call = () => watchRequests(server.cursor(), filters as never, options as never);
       expect(call).toThrow(expect.objectContaining({ kind: "argument", argument }));
       await settle();
       expect([server.seen.length, server.clock.pending]).toEqual([0, 0]);
@@ -237,7 +239,7 @@ describe("the ends of a watch", () => {
 describe("a slow reader", () => {
   it("is told the latest of each request, and nothing of what came and went", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1", "bc-2"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const iterator = queue[Symbol.asyncIterator]();
     expect((await iterator.next()).value).toMatchObject({ type: "added", id: "bc-1" });
     expect((await iterator.next()).value).toMatchObject({ type: "added", id: "bc-2" });
@@ -275,7 +277,7 @@ describe("a slow reader", () => {
 
   it("several next() at once are answered in order", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1", "bc-2"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const iterator = queue[Symbol.asyncIterator]();
     const all = await Promise.all([iterator.next(), iterator.next()]);
     expect(all.map(({ value }) => value?.id)).toEqual(["bc-1", "bc-2"]);
@@ -289,7 +291,7 @@ describe("a slow reader", () => {
 
   it("what current() gives is a copy", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     await queue.synced;
     queue.current().clear();
     expect(idsOf(queue)).toEqual(["bc-1"]);
