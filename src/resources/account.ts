@@ -66,14 +66,14 @@ export class Repositories extends Resource {
   async #answer(isFresh: boolean, options?: RequestOptions): Promise<Answer> {
     const signal = checkSignal("signal", options?.signal);
     signal?.throwIfAborted();
-    const { clock } = this.transport.settings;
+    const { clock } = this.transport().settings;
     const remembered = this.#remembered;
     if (remembered && !isFresh && clock.now() - remembered.at < rememberedFor) return remembered.answer;
     // One caller's signal must not end the request of the others. Once all have aborted, it ends, so that it does not
     // keep a process alive.
     return this.#underWay.join("list", signal, async (shared) => {
       this.#remembered = undefined;
-      const answer = await this.transport.run(
+      const answer = await this.transport().run(
         "GET",
         "/v1/repositories",
         undefined,
@@ -98,7 +98,7 @@ export class UsageResource extends Resource {
     query?: { /** Only this run. */ runId?: string | undefined },
     options?: RequestOptions,
   ): ApiPromise<AgentUsage> {
-    return this.transport.call(
+    return this.transport().call(
       "GET",
       "/v1/agents/{id}/usage",
       () => ({ ...byId("agentId", agentId)(), query: toQuery(query) }),
@@ -117,7 +117,7 @@ export class WorkerTokens extends Resource {
    * @see Create A User-Scoped Worker Token
    */
   create(params: CreateWorkerTokenParams, options?: RequestOptions): ApiPromise<WorkerToken> {
-    return this.transport.call(
+    return this.transport().call(
       "POST",
       "/v1/sub-tokens",
       () => {

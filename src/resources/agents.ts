@@ -93,7 +93,7 @@ export class Agents extends Resource {
       agentId,
     };
     try {
-      return await this.transport.run("POST", "/v1/agents", () => ({ body }), spec, requestOptions);
+      return await this.transport().run("POST", "/v1/agents", () => ({ body }), spec, requestOptions);
     } catch (error) {
       if (agentId === undefined || !isApiError(error, "agent_id_conflict")) throw error;
       // The id was made for this call, so an earlier attempt of it has created the agent.
@@ -128,7 +128,7 @@ export class Agents extends Resource {
     if (latestRunId === undefined) {
       throw new CursorError(`agent ${id} exists but names no run yet`, { agentId: id });
     }
-    const { data } = await this.transport.run(
+    const { data } = await this.transport().run(
       "GET",
       "/v1/agents/{id}/runs/{runId}",
       () => ({ path: { id, runId: latestRunId } }),
@@ -153,7 +153,7 @@ export class Agents extends Resource {
    * @see Get An Agent
    */
   get(agentId: string, options?: RequestOptions): ApiPromise<Agent> {
-    return this.transport.call("GET", "/v1/agents/{id}", byId("agentId", agentId), { agentId }, options);
+    return this.transport().call("GET", "/v1/agents/{id}", byId("agentId", agentId), { agentId }, options);
   }
 
   /**
@@ -161,7 +161,7 @@ export class Agents extends Resource {
    * @see Archive An Agent
    */
   archive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.transport.call(
+    return this.transport().call(
       "POST",
       "/v1/agents/{id}/archive",
       byId("agentId", agentId),
@@ -175,7 +175,7 @@ export class Agents extends Resource {
    * @see Unarchive An Agent
    */
   unarchive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.transport.call(
+    return this.transport().call(
       "POST",
       "/v1/agents/{id}/unarchive",
       byId("agentId", agentId),
@@ -189,7 +189,7 @@ export class Agents extends Resource {
    * @see Delete An Agent Permanently
    */
   delete(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.transport.call(
+    return this.transport().call(
       "DELETE",
       "/v1/agents/{id}",
       byId("agentId", agentId),

@@ -30,7 +30,7 @@ export class Artifacts extends Resource {
    * @see Download An Artifact
    */
   url(agentId: string, path: string, options?: RequestOptions): ApiPromise<ArtifactUrl> {
-    return this.transport.call(
+    return this.transport().call(
       "GET",
       "/v1/agents/{id}/artifacts/download",
       () => ({ ...byId("agentId", agentId)(), query: { path: checkPath(path) } }),
@@ -56,7 +56,7 @@ export class Artifacts extends Resource {
     const { timeout, maxRetries } = options ?? {};
     // Most clients download nothing: bundlers that split load this part with the first download.
     const { startDownload } = await import("./artifact-download.ts");
-    return startDownload(this.transport, { agentId, path, options: options ?? {} }, (signal) =>
+    return startDownload(this.transport(), { agentId, path, options: options ?? {} }, (signal) =>
       this.url(agentId, path, { signal, timeout, maxRetries }),
     );
   }

@@ -56,14 +56,14 @@ export class PendingRequests extends Resource {
     const checked = checkFilters(filters);
     // A misspelt filter would mean every pool of the team.
     checkNames(filters, ["repository", "pool"] satisfies (keyof PendingRequestFilters)[], "filters");
-    const { clock, random } = this.transport.settings;
+    const { clock, random } = this.transport().settings;
     return {
       key: JSON.stringify([checked.repository, checked.pool]),
       clock,
       random,
       list: (options?: RequestOptions): RequestPages => this.list({ ...checked, limit: 100 }, options),
       open: (cursor: string, signal: AbortSignal): Promise<{ response: Response; close(): void }> =>
-        this.transport.open(
+        this.transport().open(
           "/v0/private-workers/pending-requests/stream",
           () => ({ query: { ...checked, cursor } }),
           { signal },
@@ -100,7 +100,7 @@ export class Claims extends Resource {
    * @see Claim A Pending Request
    */
   create(params: CreateClaimParams, options?: RequestOptions): ApiPromise<Claim> {
-    return this.transport.call(
+    return this.transport().call(
       "POST",
       "/v0/private-workers/claim",
       () => {
@@ -121,7 +121,7 @@ export class Claims extends Resource {
    * @see Release A Claim
    */
   release(id: string, options?: RequestOptions): ApiPromise<Claim> {
-    return this.transport.call(
+    return this.transport().call(
       "POST",
       "/v0/private-workers/claims/{id}/release",
       byId("id", id),
@@ -144,7 +144,7 @@ export class Claims extends Resource {
   async #fail(id: string, message: string, options?: RequestOptions): Promise<WithResponse<Claim>> {
     let mayBeDone = false;
     try {
-      return await this.transport.run(
+      return await this.transport().run(
         "POST",
         "/v0/private-workers/claims/{id}/fail",
         () => ({ ...byId("id", id)(), body: { message } }),
@@ -168,7 +168,7 @@ export class Claims extends Resource {
    * @throws ApiError 404 without a live claim of this worker
    */
   token(params: { id: string; workerId: string }, options?: RequestOptions): ApiPromise<ClaimToken> {
-    return this.transport.call(
+    return this.transport().call(
       "POST",
       "/v0/private-workers/tokens",
       () => ({ body: checkParams(params) }),

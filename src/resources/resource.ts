@@ -7,7 +7,6 @@ import { toQuery } from "./params.ts";
 
 /** The base of every group of operations on a client. */
 export class Resource {
-  // Private to the language, so that a client that is logged does not show the transport and, in it, the key.
   readonly #transport: Transport;
 
   /** @internal */
@@ -15,8 +14,11 @@ export class Resource {
     this.#transport = transport;
   }
 
-  /** @internal */
-  protected get transport(): Transport {
+  /**
+   * A method, not a property or a getter: what logs or walks a client must not find the transport and, in it, the key.
+   * @internal
+   */
+  protected transport(): Transport {
     return this.#transport;
   }
 

@@ -73,7 +73,7 @@ export class TeamSecrets extends Resource {
    */
   set(name: string, params: SetSecretParams, options: SecretVersionOptions = {}): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.transport.call(
+    return this.transport().call(
       "PUT",
       "/v1/team/secrets/{name}",
       () => ({ path: { name: segment("name", name) }, query: toQuery({ id }), body: checkParams(params) }),
@@ -88,7 +88,7 @@ export class TeamSecrets extends Resource {
    */
   delete(name: string, options: SecretVersionOptions = {}): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.transport.call(
+    return this.transport().call(
       "DELETE",
       "/v1/team/secrets/{name}",
       () => ({ path: { name: segment("name", name) }, query: toQuery({ id }) }),
@@ -121,7 +121,7 @@ export class EnvironmentSecrets extends Resource {
     options: SecretVersionOptions = {},
   ): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.transport.call(
+    return this.transport().call(
       "PUT",
       "/v1/environments/{id}/secrets/{name}",
       () => ({ path: pathOf(environmentId, name), query: toQuery({ id }), body: checkParams(params) }),
@@ -140,7 +140,7 @@ export class EnvironmentSecrets extends Resource {
     options: SecretVersionOptions = {},
   ): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.transport.call(
+    return this.transport().call(
       "DELETE",
       "/v1/environments/{id}/secrets/{name}",
       () => ({ path: pathOf(environmentId, name), query: toQuery({ id }) }),
