@@ -32,7 +32,7 @@ describe("null for options counts as no options", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("runs.wait, artifacts.download and prompt take it, too", async () => {
+  it("runs.wait, artifacts.download and prompt accept it, too", async () => {
     const { cursor, fails } = fake(() => Response.json({ error: { code: "not_here" } }, { status: 404 }));
     for (const call of [
       () => cursor.runs.wait(ref, none),
@@ -47,7 +47,7 @@ describe("null for options counts as no options", () => {
     ["runs.stream", (cursor) => cursor.runs.stream(ref, none)],
     ["watchRequests", (cursor) => watchRequests(cursor, undefined, none)],
     ["controlRequests", (cursor) => controlRequests(cursor, none)],
-  ])("%s says at once that it is none", (_, call) => {
+  ])("%s throws at once, since its options are an object", (_, call) => {
     const { cursor } = fake([]);
     expect(() => call(cursor)).toThrow(expect.objectContaining({ kind: "argument", argument: "options" }));
   });

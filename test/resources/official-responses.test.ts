@@ -346,7 +346,7 @@ it("List GitHub Repositories", async () => {
   expect(await cursor.repositories.list()).toEqual({ items: [repo] });
 });
 
-it("tomorrow's answers: unknown statuses, keys and enum values come through as they are", async () => {
+it("unknown statuses, keys and enum values of future answers are passed on unchanged", async () => {
   const hibernated = { ...agent, status: "HIBERNATED", env: { type: "moon", base: 1 }, isNew: true };
   const paused = { ...newRun(first, agent.createdAt), status: "PAUSED", reason: { code: 7 } };
   const { cursor } = fake([reply(200, hibernated), reply(200, paused)]);

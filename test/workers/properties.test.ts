@@ -6,8 +6,8 @@ import { expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { seeded, settle } from "./queue-server.ts";
 
-// Whatever happens to the queue and to the connection: after the next list the view is the queue, and a reader that
-// adds up its changes has the same.
+// Whatever happens to the queue and to the connection: after the next list the view equals the queue, and so does the sum
+// of a reader's changes.
 
 const ids = ["bc-1", "bc-2", "bc-3", "bc-4"];
 const id = fc.constantFrom(...ids);
@@ -118,7 +118,7 @@ async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, 
   }
 }
 
-/** A reader's own idea of the queue: its changes, added up. */
+/** The queue as a reader sees it: the sum of its changes. */
 function addUp(changes: AsyncIterable<RequestChange>) {
   const known = new Map<string, unknown>();
   const wrong: string[] = [];
@@ -132,7 +132,7 @@ function addUp(changes: AsyncIterable<RequestChange>) {
   return { known, wrong };
 }
 
-/** A listing that breaks three times in a row is given up, and the watch with it: no view is left to be true. */
+/** A listing that breaks three times in a row ends the watch, so that there is no view left to compare. */
 const isBearable = (steps: Step[]): boolean =>
   steps.filter(
     (one) =>
@@ -143,7 +143,7 @@ const isBearable = (steps: Step[]): boolean =>
 
 const without = (request: Record<string, unknown> | undefined) => ({ ...request, wakeTimeoutMs: 0 });
 
-it("any interleaving of transitions, cuts, lost events, expiries and lists leaves the view true", async () => {
+it("the view equals the queue after any interleaving of transitions, cuts, lost events, expiries and lists", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 25 }).filter(isBearable),
@@ -166,7 +166,7 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
           await settle();
           expect(emulator.fleet.watchers).toBeLessThanOrEqual(1);
         }
-        // By then every fault has struck and a list has come through.
+        // By then every fault has occurred and a list has succeeded.
         await clock.advance(1_000_000);
         const truth = emulator.fleet.requests.filter(
           ({ state }) => state === "pending" || state === "claimed_offline",
@@ -182,11 +182,11 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
         expect([emulator.fleet.watchers, clock.pending]).toEqual([0, 0]);
       },
     ),
-    { numRuns: Number(process.env["FLEET_RUNS"] ?? 40) },
+    { numRuns: Number(process.env["QUEUE_RUNS"] ?? 40) },
   );
 }, 120_000);
 
-it("two quiet hours: no position is ridden to its end, the lists are apart, and there is one socket", async () => {
+it("over two quiet hours no position expires, clients list at different moments, and each has one socket", async () => {
   const clock = new ManualClock();
   const emulator = new CursorEmulator({ clock });
   let most = 0;
@@ -218,7 +218,7 @@ it("two quiet hours: no position is ridden to its end, the lists are apart, and 
     expect(Math.max(...gaps)).toBeLessThan(300_000);
     expect(Math.max(...gaps) - Math.min(...gaps)).toBeGreaterThan(20_000);
   }
-  // Whoever started together is apart after an hour.
+  // Clients that started together list at different moments after an hour.
   const last = lists.map((times) => times.at(-1)!);
   expect(new Set(last).size).toBe(4);
   for (const queue of queues) queue.stop();

@@ -5,12 +5,12 @@ import { QueueView } from "../../src/workers/queue-view.ts";
 import {
   claimed,
   created,
+  failedResponse,
   follow,
   idsOf,
   page,
   pending,
   QueueServer,
-  refusal,
   settle,
 } from "./queue-server.ts";
 
@@ -21,8 +21,8 @@ afterEach(async () => {
   expect(unhandled.splice(0)).toEqual([]);
 });
 
-describe("one upstream for all (B105)", () => {
-  it("two readers of one filter share a list and a socket; the last to leave closes it", async () => {
+describe("watches that share an upstream", () => {
+  it("two readers of one filter share a list and a socket, which the last to leave closes", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     const cursor = server.cursor();
     const one = watchRequests(cursor, { pool: "gpu" });
@@ -51,7 +51,7 @@ describe("one upstream for all (B105)", () => {
     expect(readings.every(({ isOver, failure }) => isOver && failure === undefined)).toBe(true);
   });
 
-  it("six stalls: never two sockets at once", async () => {
+  it("six stalls never lead to two sockets at once", async () => {
     const server = new QueueServer();
     const cursor = server.cursor();
     const queues = [watchRequests(cursor, { pool: "gpu" }), watchRequests(cursor, { pool: "gpu" })];
@@ -74,7 +74,7 @@ describe("one upstream for all (B105)", () => {
     for (const queue of queues) queue.stop();
   });
 
-  it("a new watch after the last has left lists anew", async () => {
+  it("a new watch after the last has left lists again", async () => {
     const server = new QueueServer({ list: (index) => page(`s${index}`, [`bc-${index}`]) });
     const cursor = server.cursor();
     const first = watchRequests(cursor);
@@ -86,8 +86,8 @@ describe("one upstream for all (B105)", () => {
     second.stop();
   });
 
-  it("a refusal is told to each", async () => {
-    const server = new QueueServer({ list: () => refusal(401) });
+  it("a failed response reaches each watch", async () => {
+    const server = new QueueServer({ list: () => failedResponse(401) });
     const cursor = server.cursor();
     const readings = [follow(watchRequests(cursor)), follow(watchRequests(cursor))];
     await Promise.all(readings.map(({ done }) => done));
@@ -99,8 +99,8 @@ describe("one upstream for all (B105)", () => {
   });
 });
 
-describe("the ends of a watch", () => {
-  it("leaving the loop ends it, with nothing left behind", async () => {
+describe("the end of a watch", () => {
+  it("leaving the loop ends the watch and leaves nothing behind", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     for await (const change of watchRequests(server.cursor())) {
       expect(change).toMatchObject({ type: "added", id: "bc-1" });
@@ -122,7 +122,7 @@ describe("the ends of a watch", () => {
     queue.stop();
   });
 
-  it("a signal ends it at once: the reader rejects with the reason as it is", async () => {
+  it("a signal ends the watch at once, and the reader rejects with its reason as it is", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     const reason = { why: "enough" };
     const controller = new AbortController();
@@ -135,7 +135,7 @@ describe("the ends of a watch", () => {
     expect([server.open, server.clock.pending]).toEqual([0, 0]);
   });
 
-  it("a signal that is aborted already: nothing is sent", async () => {
+  it("with a signal that is aborted already, nothing is sent", async () => {
     const server = new QueueServer();
     const queue = watchRequests(server.cursor(), {}, { signal: AbortSignal.abort("no") });
     await expect(queue.synced).rejects.toBe("no");
@@ -166,7 +166,7 @@ describe("the ends of a watch", () => {
     expect(listeners).toBe(0);
   });
 
-  it("budgetMs ends it cleanly", async () => {
+  it("budgetMs ends the watch without an error", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     const queue = watchRequests(server.cursor(), {}, { budgetMs: 50_000 });
     const reading = follow(queue);
@@ -177,7 +177,7 @@ describe("the ends of a watch", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("a stop before the first list: synced says so, readers end, and nobody hears of it who doesn't ask", async () => {
+  it("a stop before the first list rejects synced, ends the readers, and causes no unhandled rejection", async () => {
     const server = new QueueServer({ list: () => new Promise(() => {}) });
     const queue = watchRequests(server.cursor());
     const reading = follow(queue);
@@ -192,7 +192,7 @@ describe("the ends of a watch", () => {
   });
 
   it("a callback that throws ends the watch of its owner only", async () => {
-    const server = new QueueServer({ watch: () => refusal(503) });
+    const server = new QueueServer({ watch: () => failedResponse(503) });
     const cursor = server.cursor();
     const failing = follow(
       watchRequests(
@@ -224,20 +224,17 @@ describe("the ends of a watch", () => {
     [{ pools: "gpu" }, {}, "pools"],
     [{}, { budget: 1 }, "budget"],
     [{}, { onRetry: 7 }, "onRetry"],
-  ])(
-    "watch(%j, %j) is refused at once: an empty filter would mean everyone's requests",
-    async (filters, options, argument) => {
-      const server = new QueueServer();
-      const call = () => watchRequests(server.cursor(), filters as never, options as never);
-      expect(call).toThrow(expect.objectContaining({ kind: "argument", argument }));
-      await settle();
-      expect([server.seen.length, server.clock.pending]).toEqual([0, 0]);
-    },
-  );
+  ])("watchRequests(cursor, %j, %j) throws at once", async (filters, options, argument) => {
+    const server = new QueueServer();
+    const call = () => watchRequests(server.cursor(), filters as never, options as never);
+    expect(call).toThrow(expect.objectContaining({ kind: "argument", argument }));
+    await settle();
+    expect([server.seen.length, server.clock.pending]).toEqual([0, 0]);
+  });
 });
 
 describe("a slow reader", () => {
-  it("is told the latest of each request, and nothing of what came and went", async () => {
+  it("receives the latest state of each request, and nothing of those that came and went", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1", "bc-2"]) });
     const queue = watchRequests(server.cursor());
     const iterator = queue[Symbol.asyncIterator]();
@@ -263,7 +260,7 @@ describe("a slow reader", () => {
     queue.stop();
   });
 
-  it("holds no more than the queue and what it was told, whatever passes by", () => {
+  it("holds no more ids than the queue has and it has received, however many pass by", () => {
     const view = new QueueView();
     const reader = view.read(() => {});
     for (let number = 0; number < 10_000; number++) {
@@ -275,7 +272,7 @@ describe("a slow reader", () => {
     expect(reader.size).toBe(10);
   });
 
-  it("several next() at once are answered in order", async () => {
+  it("gets answers in order for several next() at once", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1", "bc-2"]) });
     const queue = watchRequests(server.cursor());
     const iterator = queue[Symbol.asyncIterator]();
@@ -289,7 +286,7 @@ describe("a slow reader", () => {
     ]);
   });
 
-  it("what current() gives is a copy", async () => {
+  it("gets a copy from current()", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     const queue = watchRequests(server.cursor());
     await queue.synced;

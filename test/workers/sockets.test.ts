@@ -5,9 +5,9 @@ import { expect, it } from "vitest";
 import { until } from "../support/api-server.ts";
 import { follow, idsOf } from "./queue-server.ts";
 
-// What only real sockets show: that a connection which is left is closed on the other side, too.
+// Only real sockets show that a connection which is left is closed on the other side, too.
 
-it("over HTTP: one stream for two readers, another after a cut, none after the last has left", async () => {
+it("over HTTP there is one stream for two readers, another after a cut, and none after the last has left", async () => {
   const clock = new ManualClock();
   const emulator = new CursorEmulator({ clock });
   await using server = await emulator.listen();
@@ -20,7 +20,7 @@ it("over HTTP: one stream for two readers, another after a cut, none after the l
   await until(() => queues.every((queue) => idsOf(queue).length === 2));
   emulator.fleet.cutWatchers();
   await until(() => emulator.fleet.watchers === 0);
-  // The pause before the next try is the clock's; the rest is the network's.
+  // The clock decides the pause before the next attempt, the network the rest.
   for (let step = 0; step < 50 && emulator.fleet.watchers === 0; step++) await clock.advance(200);
   await until(() => emulator.fleet.watchers === 1);
   emulator.fleet.addRequest({ id: "bc-3", pool: "gpu" });
