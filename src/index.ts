@@ -32,7 +32,8 @@ export type {
   CreatedAgent,
   ListAgentsQuery,
 } from "./resources/agents.ts";
-export type { ArtifactDownload, ArtifactPosition, DownloadOptions } from "./resources/artifact-download.ts";
+export type { ArtifactPosition } from "./resources/artifact-continuation.ts";
+export type { ArtifactDownload, DownloadOptions } from "./resources/artifact-download.ts";
 export type { Artifacts } from "./resources/artifacts.ts";
 export type {
   EnvironmentBuilds,

@@ -1,3 +1,18 @@
+import { checkObject } from "../check.ts";
+import { ArgumentError } from "../errors.ts";
+
+/** Where a download stopped, and in which version of the file. */
+export interface ArtifactPosition {
+  /** Bytes that are already there. */
+  offset: number;
+  /** As `ArtifactDownload` gave it. */
+  etag?: string | undefined;
+  /** As `ArtifactDownload` gave it. */
+  lastModified?: string | undefined;
+  /** The whole file's length in bytes. */
+  sizeBytes?: number | undefined;
+}
+
 /** Which version of a file an answer belongs to: its validators, null where it has none. */
 export interface FileVersion {
   etag: string | null;
@@ -31,6 +46,19 @@ export interface ReadingProgress {
   loaded: number;
   /** Bytes of the current body to pass over, since they are here already. */
   skip: number;
+}
+
+/** The state from which a download starts: the caller's position, if it is given and identifies its version of the file. */
+export function checkPosition(argument: string, value: unknown): DownloadProgress {
+  if (value === undefined) return { state: "new" };
+  checkObject(argument, value);
+  const { offset, etag = null, lastModified = null, sizeBytes: total } = value as ArtifactPosition;
+  if (!Number.isSafeInteger(offset) || offset < 0) {
+    throw new ArgumentError(`${argument}.offset`, "expected a whole number, 0 or more");
+  }
+  const isIdentified = (etag !== null && !isWeak(etag)) || lastModified !== null;
+  if (offset === 0 || !isIdentified) return { state: "new" };
+  return { state: "resuming", loaded: offset, version: { etag, lastModified }, total };
 }
 
 /** What an answer of the storage means for a download. */
@@ -118,7 +146,7 @@ export function rangeHeaders(progress: DownloadProgress): Record<string, string>
 }
 
 /** A weak tag does not identify bytes, and is not valid in If-Range. */
-export const isWeak = (etag: string): boolean => etag.startsWith("W/");
+const isWeak = (etag: string): boolean => etag.startsWith("W/");
 
 const versionOf = (headers: Headers): FileVersion => ({
   etag: headers.get("etag"),

@@ -2,23 +2,23 @@ import { Backoff, follow } from "../async.ts";
 import {
   checkCallback,
   checkCount,
-  checkObject,
   checkOptions,
   checkSignal,
   checkTimeout,
   type OptionTable,
   orDefault,
 } from "../check.ts";
-import { ApiError, ArgumentError, about } from "../errors.ts";
+import { ApiError, about } from "../errors.ts";
 import { discard } from "../http/response.ts";
 import { isRetryable } from "../http/retry.ts";
 import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import type { ArtifactUrl } from "../types.ts";
 import {
+  type ArtifactPosition,
+  checkPosition,
   continueDownload,
   type DownloadProgress,
-  isWeak,
   type ReadingProgress,
   rangeHeaders,
 } from "./artifact-continuation.ts";
@@ -32,21 +32,9 @@ export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
   maxBytes?: number | undefined;
   /**
    * Continues after the bytes of an earlier download, if the file is still the same. Otherwise, or without a strong
-   * `etag` or a `lastModified`, the download starts from the beginning. {@link ArtifactDownload.offset} says which.
+   * `etag` or a `lastModified`, the download starts from the beginning. {@link ArtifactDownload.offset} tells which.
    */
   resumeFrom?: ArtifactPosition | undefined;
-}
-
-/** Where a download stopped, and in which version of the file. */
-export interface ArtifactPosition {
-  /** Bytes that are already there. */
-  offset: number;
-  /** As {@link ArtifactDownload} gave it. */
-  etag?: string | undefined;
-  /** As {@link ArtifactDownload} gave it. */
-  lastModified?: string | undefined;
-  /** The whole file's length in bytes. */
-  sizeBytes?: number | undefined;
 }
 
 /** An artifact that is being downloaded. */
@@ -79,19 +67,6 @@ const downloadOptions = {
   maxBytes: orDefault(checkCount, Number.POSITIVE_INFINITY),
   resumeFrom: checkPosition,
 } satisfies OptionTable<DownloadOptions>;
-
-/** The state from which a download starts. */
-function checkPosition(argument: string, value: unknown): DownloadProgress {
-  if (value === undefined) return { state: "new" };
-  checkObject(argument, value);
-  const { offset, etag = null, lastModified = null, sizeBytes: total } = value as ArtifactPosition;
-  if (!Number.isSafeInteger(offset) || offset < 0) {
-    throw new ArgumentError(`${argument}.offset`, "expected a whole number, 0 or more");
-  }
-  const isIdentified = (etag !== null && !isWeak(etag)) || lastModified !== null;
-  if (offset === 0 || !isIdentified) return { state: "new" };
-  return { state: "resuming", loaded: offset, version: { etag, lastModified }, total };
-}
 
 /** Requests a presigned URL from the API, with retries of its own. */
 type GetUrl = (signal: AbortSignal) => PromiseLike<ArtifactUrl>;

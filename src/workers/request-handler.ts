@@ -66,14 +66,14 @@ export class RequestHandler {
   async handle(request: PendingRequest, knownDoubt: Doubt | undefined): Promise<HandlingOutcome> {
     let doubt = knownDoubt;
     try {
-      let claimed: ClaimOutcome = doubt ?? (await this.#claim(request));
-      if (claimed.name === "in doubt") {
-        doubt = claimed;
-        claimed = await this.#lookUp(doubt);
+      let outcome: ClaimOutcome = doubt ?? (await this.#claim(request));
+      if (outcome.name === "in doubt") {
+        doubt = outcome;
+        outcome = await this.#lookUp(doubt);
         doubt = undefined;
       }
-      if (claimed.name !== "claimed") return claimed;
-      return await this.#start(request, claimed.claim);
+      if (outcome.name !== "claimed") return outcome;
+      return await this.#start(request, outcome.claim);
     } catch (error) {
       this.#context.onError(error, request);
       return { name: "failed", doubt };

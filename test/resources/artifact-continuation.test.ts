@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  checkPosition,
   continueDownload,
   type DownloadProgress,
   type ReadingProgress,
@@ -194,5 +195,27 @@ describe("the headers of the next request", () => {
     ],
   ])("%s", (_, progress, headers) => {
     expect(rangeHeaders(progress)).toEqual(headers);
+  });
+});
+
+describe("the caller's position", () => {
+  it.each<[string, unknown, object]>([
+    ["is the beginning where it is left out", undefined, fresh],
+    ["is the beginning at offset 0", { offset: 0, etag: '"v1"' }, fresh],
+    ["is the beginning without a version", { offset: 3, sizeBytes: 10 }, fresh],
+    ["is the beginning with a weak tag alone", { offset: 3, etag: 'W/"1"' }, fresh],
+    ["is resumed with a strong tag", { offset: 3, etag: '"v1"', sizeBytes: 10 }, resuming()],
+    [
+      "is resumed with a date",
+      { offset: 3, lastModified: date },
+      resuming({ version: { etag: null, lastModified: date }, total: undefined }),
+    ],
+  ])("%s", (_, position, progress) => {
+    expect(checkPosition("resumeFrom", position)).toEqual(progress);
+  });
+
+  it.each([-1, 1.5, "3", undefined, Number.MAX_SAFE_INTEGER + 1])("rejects the offset %j", (offset) => {
+    const argument = "resumeFrom.offset";
+    expect(() => checkPosition("resumeFrom", { offset })).toThrow(expect.objectContaining({ argument }));
   });
 });
