@@ -9,8 +9,8 @@ import { Environments } from "./resources/environments.ts";
 import { type PromptOptions, type PromptResult, promptAgent } from "./resources/prompt.ts";
 import { Runs } from "./resources/runs.ts";
 import { Secrets } from "./resources/secrets.ts";
+import { Workers } from "./resources/workers.ts";
 import type { ApiKeyInfo, CreateAgentParams, Prompt } from "./types.ts";
-import { Fleet } from "./workers/workers.ts";
 
 /** Keys are far longer. */
 const shortestKey = 16;
@@ -39,8 +39,8 @@ export class Cursor {
   readonly repositories: Repositories;
   /** Tokens for workers that run as a team member. */
   readonly workerTokens: WorkerTokens;
-  /** Workers of your own: pools, their queue, claims. */
-  readonly fleet: Fleet;
+  /** Self-hosted workers: their pools, the requests that wait for them, claims. */
+  readonly workers: Workers;
   /** Named cloud environments and their builds (newer). */
   readonly environments: Environments;
   /** Stored secrets (newer). */
@@ -58,7 +58,7 @@ export class Cursor {
     this.models = new Models(transport);
     this.repositories = new Repositories(transport);
     this.workerTokens = new WorkerTokens(transport);
-    this.fleet = new Fleet(transport);
+    this.workers = new Workers(transport);
     this.environments = new Environments(transport);
     this.secrets = new Secrets(transport);
   }

@@ -32,7 +32,8 @@ export type {
   CreatedAgent,
   ListAgentsQuery,
 } from "./resources/agents.ts";
-export type { ArtifactDownload, ArtifactPosition, DownloadOptions } from "./resources/artifact-download.ts";
+export type { ArtifactPosition } from "./resources/artifact-continuation.ts";
+export type { ArtifactDownload, DownloadOptions } from "./resources/artifact-download.ts";
 export type { Artifacts } from "./resources/artifacts.ts";
 export type {
   EnvironmentBuilds,
@@ -40,6 +41,12 @@ export type {
   ListEnvironmentBuildsQuery,
   ListEnvironmentsQuery,
 } from "./resources/environments.ts";
+export type {
+  Claims,
+  ListPendingRequestsQuery,
+  PendingRequestFilters,
+  PendingRequests,
+} from "./resources/pending-requests.ts";
 export type { PromptOptions, PromptResult } from "./resources/prompt.ts";
 export type { CreateRunOptions, ListRunsQuery, Runs } from "./resources/runs.ts";
 export type {
@@ -49,6 +56,7 @@ export type {
   SecretVersionOptions,
   TeamSecrets,
 } from "./resources/secrets.ts";
+export type { ListPoolsQuery, ListWorkersQuery, Pools, Workers } from "./resources/workers.ts";
 export type {
   InvalidRunEvent,
   KnownRunEvent,
@@ -132,15 +140,3 @@ export {
   type Worker,
   type WorkerToken,
 } from "./types.ts";
-export type { Claims } from "./workers/claims.ts";
-export type {
-  ControllerClaim,
-  RequestControllerOptions,
-  StartRefusal,
-} from "./workers/controller-options.ts";
-export type { ListPoolsQuery, Pools } from "./workers/pools.ts";
-export type { RequestChange, RequestChangeReason } from "./workers/queue-view.ts";
-export type { RequestController } from "./workers/request-controller.ts";
-export type { RequestQueue, WatchRequestsOptions } from "./workers/request-queue.ts";
-export type { ListPendingRequestsQuery, PendingRequestFilters, PendingRequests } from "./workers/requests.ts";
-export type { Fleet, ListWorkersQuery, Workers } from "./workers/workers.ts";

@@ -26,10 +26,11 @@ const mayImport: Record<string, string[]> = {
   sse: [...base, "http"],
   runs: [...base, "pagination", "http", "sse"],
   resources: middle,
-  workers: [...middle, "resources"],
-  cursor: [...middle, "resources", "workers"],
-  index: [...middle, "resources", "workers", "cursor"],
+  cursor: [...middle, "resources"],
+  index: [...middle, "resources", "cursor"],
   node: subpath,
+  // A watch is an event stream like that of a run: it shares the pieces that read one and judge its failures.
+  workers: [...subpath, "async", "text", "check", "errors", "http", "sse", "runs"],
   // Beside the public face, what stands in one place: how options are checked, which addresses are safe, what time is.
   serve: [...subpath, "check", "async"],
   "ai-sdk": [...subpath, "check", "async"],

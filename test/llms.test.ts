@@ -126,7 +126,7 @@ describe("llms.txt", () => {
     expect(list).toMatch(
       /^On `cursor\.runs`:\n- `create\(agentId, params, options\?\): ApiPromise<Run>` Sends a/m,
     );
-    expect(list).toMatch(/^On `cursor\.fleet\.claims`:\n(- .+\n)*- `release\(id\): ApiPromise<Claim>` /m);
+    expect(list).toMatch(/^On `cursor\.workers\.claims`:\n(- .+\n)*- `release\(id\): ApiPromise<Claim>` /m);
   });
 
   it("shows a function with several signatures by its first, and what a route can't do without", () => {

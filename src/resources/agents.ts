@@ -1,19 +1,19 @@
 import { randomUuid } from "../agent-id.ts";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { oneOf, segment } from "../check.ts";
+import { oneOf } from "../check.ts";
 import { CursorError, isApiError } from "../errors.ts";
-import type { CallSpec, Transport } from "../http/transport.ts";
+import type { CallSpec } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
-import { listPages } from "./list.ts";
-import { checkExclusions, checkParams, deletion, toPrompt, withExtra } from "./params.ts";
+import { byId, checkExclusions, checkParams, deletion, toPrompt, withExtra } from "./params.ts";
+import { Resource } from "./resource.ts";
 
 /** Filters of {@link Agents.list}. */
 export interface ListAgentsQuery {
   /** Agents per page, 1 to 100. @default 20 */
   limit?: number | undefined;
-  /** Where to begin: a page's `nextCursor`. */
+  /** Where to start: a page's `nextCursor`. */
   cursor?: string | undefined;
   /** Only agents that work on this pull request. */
   prUrl?: string | undefined;
@@ -21,14 +21,14 @@ export interface ListAgentsQuery {
   includeArchived?: boolean | undefined;
 }
 
-/** What can be said for a create beside {@link RequestOptions}. */
+/** {@link RequestOptions}, and how a create treats an existing agent and unknown fields. */
 export interface CreateAgentOptions extends RequestOptions {
   /**
-   * When an agent with the given `agentId` already exists: reject with `agent_id_conflict`, or give back what exists.
+   * When an agent with the given `agentId` already exists: reject with `agent_id_conflict`, or return the existing one.
    * @default "throw"
    */
   onConflict?: "throw" | "adopt" | undefined;
-  /** Fields that this version doesn't know; the server refuses those that it doesn't know either. */
+  /** Fields that this version doesn't know; the server rejects those that it doesn't know either. */
   extraBody?: Record<string, unknown> | undefined;
 }
 
@@ -38,11 +38,11 @@ export interface CreatedAgent {
   agent: Agent;
   /** Its first run; of an adopted agent, its latest. */
   run: Run;
-  /** It existed before, and `onConflict: "adopt"` gave it back with its latest run. */
+  /** The agent existed before, and `onConflict: "adopt"` returned it with its latest run. */
   adopted?: true;
 }
 
-/** An answer that only repeats the agent's id. */
+/** An answer that holds only the agent's id. */
 export interface AgentId {
   /** The agent's id. */
   id: string;
@@ -51,20 +51,13 @@ export interface AgentId {
 const createTimeout = 180_000;
 
 /** Agents: one durable conversation and workspace each. */
-export class Agents {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class Agents extends Resource {
   /**
    * Creates an agent and starts its first run. The server may take a minute to answer.
    *
-   * Never makes two agents: without `envVars` each call carries an id (yours, or one made here) that the server accepts
-   * once, so a create whose answer was lost is repeated and ends in the agent it made. With `envVars` no id can be sent:
-   * a lost answer rejects with `outcome: "unknown"`.
+   * Never creates two agents: without `envVars` each call carries an id (yours, or one made here) that the server accepts
+   * once, so a create whose answer was lost is repeated and returns the agent it created. With `envVars` no id can be
+   * sent: a lost answer rejects with `outcome: "unknown"`.
    *
    * @throws ArgumentError before anything is sent; ApiError (`validation_error`, `invalid_model`, `plan_required`,
    *   `agent_id_conflict`, …); ConnectionError and TimeoutError with `outcome: "unknown"`, and `agentId` where one was sent
@@ -100,10 +93,10 @@ export class Agents {
       agentId,
     };
     try {
-      return await this.#transport.run("POST", "/v1/agents", () => ({ body }), spec, requestOptions);
+      return await this.transport().run("POST", "/v1/agents", () => ({ body }), spec, requestOptions);
     } catch (error) {
       if (agentId === undefined || !isApiError(error, "agent_id_conflict")) throw error;
-      // Nobody else can have made an agent of an id that was made for this call.
+      // The id was made for this call, so an earlier attempt of it has created the agent.
       if (isMinted) return this.#existing(agentId, requestOptions);
       if (onConflict === "adopt") {
         const existing = await this.#existing(agentId, requestOptions);
@@ -113,7 +106,7 @@ export class Agents {
     }
   }
 
-  /** The agent behind a conflict, with its latest run. What can't be read leaves the outcome unknown. */
+  /** The existing agent of a conflict, with its latest run. If they can't be read, the outcome stays unknown. */
   async #existing(
     agentId: string,
     options: RequestOptions,
@@ -135,7 +128,7 @@ export class Agents {
     if (latestRunId === undefined) {
       throw new CursorError(`agent ${id} exists but names no run yet`, { agentId: id });
     }
-    const { data } = await this.#transport.run(
+    const { data } = await this.transport().run(
       "GET",
       "/v1/agents/{id}/runs/{runId}",
       () => ({ path: { id, runId: latestRunId } }),
@@ -152,60 +145,54 @@ export class Agents {
    * for await (const agent of cursor.agents.list({ includeArchived: false })) console.log(agent.name);
    */
   list(query?: ListAgentsQuery, options?: RequestOptions): PagePromise<AgentSummary> {
-    return listPages(this.#transport, "/v1/agents", { query }, options);
+    return this.pages("/v1/agents", { query }, options);
   }
 
   /**
-   * Loads an agent. Its `status` is about the agent's machine; whether a run is going on is in the run `latestRunId`.
+   * Loads an agent. Its `status` is about the agent's machine; load the run `latestRunId` to learn whether a run is active.
    * @see Get An Agent
    */
   get(agentId: string, options?: RequestOptions): ApiPromise<Agent> {
-    return this.#transport.call(
-      "GET",
-      "/v1/agents/{id}",
-      () => ({ path: { id: segment("agentId", agentId) } }),
-      { agentId },
-      options,
-    );
+    return this.transport().call("GET", "/v1/agents/{id}", byId("agentId", agentId), { agentId }, options);
   }
 
   /**
-   * Archives an agent: it stays readable and takes no more runs until it is unarchived. No harm if it already is.
+   * Archives an agent: it stays readable and accepts no more runs until it is unarchived. Harmless if it already is.
    * @see Archive An Agent
    */
   archive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.#transport.call(
+    return this.transport().call(
       "POST",
       "/v1/agents/{id}/archive",
-      () => ({ path: { id: segment("agentId", agentId) } }),
+      byId("agentId", agentId),
       { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }
 
   /**
-   * Makes an archived agent take runs again. No harm if it already does.
+   * Lets an archived agent accept runs again. Harmless if it already does.
    * @see Unarchive An Agent
    */
   unarchive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.#transport.call(
+    return this.transport().call(
       "POST",
       "/v1/agents/{id}/unarchive",
-      () => ({ path: { id: segment("agentId", agentId) } }),
+      byId("agentId", agentId),
       { agentId, empty: { id: agentId }, has: ["id"] },
       options,
     );
   }
 
   /**
-   * Deletes an agent for good. {@link Agents.archive} is the reversible way.
+   * Deletes an agent permanently. {@link Agents.archive} is the reversible way.
    * @see Delete An Agent Permanently
    */
   delete(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.#transport.call(
+    return this.transport().call(
       "DELETE",
       "/v1/agents/{id}",
-      () => ({ path: { id: segment("agentId", agentId) } }),
+      byId("agentId", agentId),
       { agentId, ...deletion({ id: agentId }) },
       options,
     );

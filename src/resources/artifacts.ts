@@ -1,58 +1,47 @@
 import type { ApiPromise } from "../api-promise.ts";
 import { segment } from "../check.ts";
 import { ArgumentError, unexpected } from "../errors.ts";
-import type { Transport } from "../http/transport.ts";
-import { lazy } from "../lazy.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Artifact, ArtifactUrl } from "../types.ts";
 import type { ArtifactDownload, DownloadOptions } from "./artifact-download.ts";
-import { listPages, onePage } from "./list.ts";
+import { byId } from "./params.ts";
+import { onePage, Resource } from "./resource.ts";
 
-const loadDownload = lazy("downloads", () => import("./artifact-download.ts"));
-
-/** Files that agents leave for their users; an agent keeps them over all its runs. */
-export class Artifacts {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+/** Files that agents leave for their users; an agent keeps them across all its runs. */
+export class Artifacts extends Resource {
   /**
    * An agent's artifacts, at most 100, in one page. Files are uploaded as a run ends: right after it the list may
    * still be short.
    * @see List Artifacts
    */
   list(agentId: string, options?: RequestOptions): PagePromise<Artifact> {
-    return listPages(
-      this.#transport,
+    return this.pages(
       "/v1/agents/{id}/artifacts",
-      { names: onePage, input: () => ({ path: { id: segment("agentId", agentId) } }), agentId },
+      { names: onePage, input: byId("agentId", agentId), agentId },
       options,
     );
   }
 
   /**
-   * A presigned URL of an artifact, good for about 15 minutes and for whoever has it.
+   * A presigned URL of an artifact: valid for about 15 minutes, and for anyone who has it.
    * @param path As {@link Artifacts.list} gives it: `artifacts/…`
    * @throws ApiError `artifact_not_found`; `validation_error` outside `artifacts/`
    * @see Download An Artifact
    */
   url(agentId: string, path: string, options?: RequestOptions): ApiPromise<ArtifactUrl> {
-    return this.#transport.call(
+    return this.transport().call(
       "GET",
       "/v1/agents/{id}/artifacts/download",
-      () => ({ path: { id: segment("agentId", agentId) }, query: { path: checkPath(path) } }),
+      () => ({ ...byId("agentId", agentId)(), query: { path: checkPath(path) } }),
       { agentId, isSecret: true },
       options,
     );
   }
 
   /**
-   * Downloads an artifact. Resolves when its first bytes are due; a broken download goes on where it broke, an expired
-   * URL is renewed, and a short body is an error, never a short file. The key doesn't go to the storage.
+   * Downloads an artifact. Resolves when the storage has answered; a broken download continues where it broke, an expired
+   * URL is renewed, and a body that ends early is an error, never a short file. The key is not sent to the storage.
    *
    * Read it with `bytes()`, `text()` or from `body`, or dispose of it.
    *
@@ -65,8 +54,9 @@ export class Artifacts {
     segment("agentId", agentId);
     checkPath(path);
     const { timeout, maxRetries } = options ?? {};
-    const { startDownload } = await loadDownload();
-    return startDownload(this.#transport, { agentId, path, options: options ?? {} }, (signal) =>
+    // Most clients download nothing: bundlers that split load this part with the first download.
+    const { startDownload } = await import("./artifact-download.ts");
+    return startDownload(this.transport(), { agentId, path, options: options ?? {} }, (signal) =>
       this.url(agentId, path, { signal, timeout, maxRetries }),
     );
   }

@@ -13,20 +13,20 @@ import type {
   EnvironmentDetails,
   UpdateEnvironmentParams,
 } from "../types.ts";
-import { listPages } from "./list.ts";
-import { checkParams, deletion } from "./params.ts";
+import { byId, checkParams, deletion } from "./params.ts";
+import { Resource } from "./resource.ts";
 
 /** A page of environments or of their changes. */
 export interface ListEnvironmentsQuery {
   /** Items per page, 1 to 100. @default 20 */
   limit?: number | undefined;
-  /** Where to begin: a page's `nextCursor`. */
+  /** Where to start: a page's `nextCursor`. */
   cursor?: string | undefined;
 }
 
 /** A page of builds; its size is fixed at ten. */
 export interface ListEnvironmentBuildsQuery {
-  /** Where to begin: a page's `nextCursor`. */
+  /** Where to start: a page's `nextCursor`. */
   cursor?: string | undefined;
 }
 
@@ -34,14 +34,13 @@ export interface ListEnvironmentBuildsQuery {
  * Named cloud environments. Newer than the baseline page of the API: only the newer edition of the official
  * documentation has these calls.
  */
-export class Environments {
+export class Environments extends Resource {
   /** Builds of environments. */
   readonly builds: EnvironmentBuilds;
-  readonly #transport: Transport;
 
   /** @internal */
   constructor(transport: Transport) {
-    this.#transport = transport;
+    super(transport);
     this.builds = new EnvironmentBuilds(transport);
   }
 
@@ -51,7 +50,7 @@ export class Environments {
    * @throws ApiError `environment_name_conflict`, `repository_access`, `validation_error`, …
    */
   create(params: CreateEnvironmentParams, options?: RequestOptions): ApiPromise<Environment> {
-    return this.#transport.call(
+    return this.transport().call(
       "POST",
       "/v1/environments",
       () => ({ body: checkParams(params) }),
@@ -62,7 +61,7 @@ export class Environments {
 
   /** Lists environments by their last update, page by page; a page may be short while more follow. */
   list(query?: ListEnvironmentsQuery, options?: RequestOptions): PagePromise<Environment> {
-    return listPages(this.#transport, "/v1/environments", { query }, options);
+    return this.pages("/v1/environments", { query }, options);
   }
 
   /**
@@ -70,17 +69,17 @@ export class Environments {
    * @throws ApiError `environment_not_found`
    */
   get(environmentId: string, options?: RequestOptions): ApiPromise<EnvironmentDetails> {
-    return this.#transport.call(
+    return this.transport().call(
       "GET",
       "/v1/environments/{id}",
-      () => ({ path: pathOf(environmentId) }),
+      byId("environmentId", environmentId),
       { has: ["id"] },
       options,
     );
   }
 
   /**
-   * Renames an environment or replaces its configuration. Says what is to be, so it is repeated when its answer is lost.
+   * Renames an environment or replaces its configuration. It sets a state, so it is repeated when its answer is lost.
    * @throws ApiError `environment_not_found`, `environment_name_conflict`
    */
   update(
@@ -88,10 +87,10 @@ export class Environments {
     params: UpdateEnvironmentParams,
     options?: RequestOptions,
   ): ApiPromise<undefined> {
-    return this.#transport.call(
+    return this.transport().call(
       "PATCH",
       "/v1/environments/{id}",
-      () => ({ path: pathOf(environmentId), body: checkParams(params) }),
+      () => ({ ...byId("environmentId", environmentId)(), body: checkParams(params) }),
       { empty: undefined },
       options,
     );
@@ -102,49 +101,40 @@ export class Environments {
    * @throws ApiError `environment_not_found`
    */
   delete(environmentId: string, options?: RequestOptions): ApiPromise<{ id: string }> {
-    return this.#transport.call(
+    return this.transport().call(
       "DELETE",
       "/v1/environments/{id}",
-      () => ({ path: pathOf(environmentId) }),
+      byId("environmentId", environmentId),
       deletion({ id: environmentId }),
       options,
     );
   }
 
-  /** What changed in an environment, when and by which way. */
+  /** What changed in an environment, when and how. */
   history(
     environmentId: string,
     query?: ListEnvironmentsQuery,
     options?: RequestOptions,
   ): PagePromise<EnvironmentChange> {
-    return listPages(
-      this.#transport,
+    return this.pages(
       "/v1/environments/{id}/history",
-      { query, input: () => ({ path: pathOf(environmentId) }) },
+      { query, input: byId("environmentId", environmentId) },
       options,
     );
   }
 }
 
 /** Builds of environments. Newer than the baseline page of the API. */
-export class EnvironmentBuilds {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class EnvironmentBuilds extends Resource {
   /** The builds of an environment, ten a page. */
   list(
     environmentId: string,
     query?: ListEnvironmentBuildsQuery,
     options?: RequestOptions,
   ): PagePromise<EnvironmentBuild> {
-    return listPages(
-      this.#transport,
+    return this.pages(
       "/v1/environments/{id}/builds",
-      { query, input: () => ({ path: pathOf(environmentId) }) },
+      { query, input: byId("environmentId", environmentId) },
       options,
     );
   }
@@ -154,30 +144,30 @@ export class EnvironmentBuilds {
    * @throws ApiError `environment_not_found`, `build_not_found`
    */
   get(environmentId: string, buildId: string, options?: RequestOptions): ApiPromise<EnvironmentBuild> {
-    return this.#transport.call(
+    return this.transport().call(
       "GET",
       "/v1/environments/{id}/builds/{buildId}",
       () => {
-        const path = { ...pathOf(environmentId), buildId: segment("buildId", buildId) };
-        if (buildId === "active")
+        const { path } = byId("environmentId", environmentId)();
+        segment("buildId", buildId);
+        if (buildId === "active") {
           throw new ArgumentError("buildId", '"active" is an endpoint: use `active()`');
-        return { path };
+        }
+        return { path: { ...path, buildId } };
       },
       { has: ["id"] },
       options,
     );
   }
 
-  /** What agents of an environment start from: one of its builds, or the universal image. */
+  /** What the agents of an environment start from: one of its builds, or the universal image. */
   active(environmentId: string, options?: RequestOptions): ApiPromise<ActiveEnvironmentBuild> {
-    return this.#transport.call(
+    return this.transport().call(
       "GET",
       "/v1/environments/{id}/builds/active",
-      () => ({ path: pathOf(environmentId) }),
+      byId("environmentId", environmentId),
       { has: ["type"] },
       options,
     );
   }
 }
-
-const pathOf = (environmentId: string) => ({ id: segment("environmentId", environmentId) });

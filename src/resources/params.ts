@@ -2,17 +2,12 @@ import { checkObject, segment } from "../check.ts";
 import { ArgumentError, unexpected } from "../errors.ts";
 import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec } from "../http/transport.ts";
-import type { CreateAgentParams, Prompt, PromptInput, RunRef } from "../types.ts";
+import type { CreateAgentParams, Prompt, PromptInput } from "../types.ts";
 
-/** Both ids of a run, checked; a whole `Run` will do. */
-export function checkRef(ref: RunRef): RunRef {
-  if (typeof ref !== "object" || ref === null) {
-    throw unexpected("ref", "a run ({ agentId, id })", ref);
-  }
-  return { agentId: segment("ref.agentId", ref.agentId), id: segment("ref.id", ref.id) };
-}
+/** The path parameter `id`; it is checked when the request is built, so that the call rejects instead of throwing. */
+export const byId = (argument: string, id: string) => () => ({ path: { id: segment(argument, id) } });
 
-/** The parameters as a body: what is undefined is left out of JSON. */
+/** The parameters as a body; JSON leaves out what is undefined. */
 export function checkParams<Params>(params: Params): Sent<Params> {
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
     throw unexpected("params", "an object", params);
@@ -43,17 +38,17 @@ function checkImage(image: unknown, index: number): void {
   checkObject(argument, image);
   const { data, url, mimeType } = image as { data?: unknown; url?: unknown; mimeType?: unknown };
   if (data !== undefined && url !== undefined) {
-    throw new ArgumentError(argument, "has both `data` and `url`: give the bytes or an address, not both");
+    throw new ArgumentError(argument, "has both `data` and `url`: give either the bytes or an address");
   }
   if (data === undefined && url === undefined) throw new ArgumentError(argument, "needs `data` or `url`");
   if (typeof data === "string" && data.startsWith("data:")) {
-    throw new ArgumentError(`${argument}.data`, "is a data: URL: give the base64 part alone");
+    throw new ArgumentError(`${argument}.data`, "is a data: URL: give only its base64 part");
   }
   if (data !== undefined && mimeType === undefined)
     throw new ArgumentError(`${argument}.mimeType`, "is missing");
 }
 
-/** What the server is known to refuse together, named before anything is sent. */
+/** Rejects combinations that the server is known to reject, before anything is sent. */
 export function checkExclusions(params: CreateAgentParams): void {
   if (params.agentId !== undefined) {
     segment("agentId", params.agentId);
@@ -70,7 +65,7 @@ export function checkExclusions(params: CreateAgentParams): void {
   }
 }
 
-/** The body: what is set, plus what the caller insists on; an omitted value is not sent as null. */
+/** The body with the caller's further fields. */
 export function withExtra<Body extends object>(
   body: Body,
   extraBody: Record<string, unknown> | undefined,
@@ -78,7 +73,8 @@ export function withExtra<Body extends object>(
   if (extraBody === undefined) return body;
   checkObject("extraBody", extraBody);
   for (const key of Object.keys(extraBody)) {
-    // What has a parameter of its own is checked and guarded there: an id smuggled in here would be nobody's.
+    // A field with a parameter of its own must go through it: an agent id given here would bypass the guard against
+    // creating two agents.
     if (key in body || parameters.has(key)) {
       throw new ArgumentError(`extraBody.${key}`, "has a parameter of its own: set it there");
     }
@@ -88,7 +84,7 @@ export function withExtra<Body extends object>(
 
 const parameters = new Set(["prompt", "agentId", "envVars", "env", "repos"]);
 
-/** A query without the entries that were left out, null included: neither is a value for this API. */
+/** A query without the entries that are undefined, null or empty: none of them is a value for this API. */
 export function toQuery<Query extends object>(query: Query | undefined): Given<Query> {
   if (query === undefined || query === null) return {} as Given<Query>;
   if (typeof query !== "object") throw unexpected("query", "an object", query);
@@ -99,7 +95,7 @@ export function toQuery<Query extends object>(query: Query | undefined): Given<Q
 
 type Given<Query> = { [Key in keyof Query]?: Exclude<Query[Key], undefined> };
 
-/** A deletion, which may be repeated: that the thing is gone by the second attempt is what was asked for. */
+/** A deletion, which may be repeated: a 404 after an attempt that may have succeeded counts as success. */
 export function deletion<T extends object>(answer: T): CallSpec<T> {
   let mayBeGone = false;
   return {

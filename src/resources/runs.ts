@@ -18,8 +18,8 @@ import {
   type RunSummary,
   type TerminalRun,
 } from "../types.ts";
-import { listPages } from "./list.ts";
 import { checkParams, toPrompt, withExtra } from "./params.ts";
+import { listPages } from "./resource.ts";
 
 /** Where a list of runs begins and how long its pages are. */
 export interface ListRunsQuery {

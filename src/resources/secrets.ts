@@ -4,10 +4,10 @@ import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Secret, SecretScope, SetSecretParams } from "../types.ts";
-import { byCursor, listPages } from "./list.ts";
-import { checkParams, deletion, toQuery } from "./params.ts";
+import { byId, checkParams, deletion, toQuery } from "./params.ts";
+import { byCursor, Resource } from "./resource.ts";
 
-/** A new secret may lack its id. Those of a team or an environment come in one page so far. */
+/** Secrets are not told apart by id, since a new one may lack it. */
 const names = { ...byCursor, idKey: "" };
 
 /** Filters and page of {@link Secrets.list}. */
@@ -22,38 +22,37 @@ export interface ListSecretsQuery {
   repo?: string | undefined;
   /** Secrets per page, 1 to 100. @default 100 */
   limit?: number | undefined;
-  /** Where to begin: a page's `nextCursor`. */
+  /** Where to start: a page's `nextCursor`. */
   cursor?: string | undefined;
 }
 
-/** Beside {@link RequestOptions}: which of several secrets of one name. */
+/** {@link RequestOptions}, and which of several secrets with one name is meant. */
 export interface SecretVersionOptions extends RequestOptions {
   /** Its id (`secv_…`), needed where several share the name (409 `secret_name_ambiguous`). */
   id?: string | undefined;
 }
 
 /**
- * Stored secrets; their values are never given back. Newer than the baseline page of the API: only the newer edition of
- * the official documentation has these calls. A run sees `envVars` before an environment's secrets, those before
- * personal ones, those before the team's.
+ * Stored secrets; the API never returns their values. Newer than the baseline page of the API: only the newer edition of
+ * the official documentation has these calls. In a run, `envVars` take precedence over an
+ * environment's secrets, those over personal ones, and those over the team's.
  */
-export class Secrets {
+export class Secrets extends Resource {
   /** The team's. */
   readonly team: TeamSecrets;
   /** Those of one environment. */
   readonly environment: EnvironmentSecrets;
-  readonly #transport: Transport;
 
   /** @internal */
   constructor(transport: Transport) {
-    this.#transport = transport;
+    super(transport);
     this.team = new TeamSecrets(transport);
     this.environment = new EnvironmentSecrets(transport);
   }
 
   /** The secrets that the key can see, page by page. */
   list(query?: ListSecretsQuery, options?: RequestOptions): PagePromise<Secret> {
-    return listPages(this.#transport, "/v1/secrets", { names, query }, options);
+    return this.pages("/v1/secrets", { names, query }, options);
   }
 }
 
@@ -61,17 +60,10 @@ export class Secrets {
  * The team's secrets. Needs a seat in the team, and a team admin where only those may change secrets. Newer than the
  * baseline page of the API.
  */
-export class TeamSecrets {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class TeamSecrets extends Resource {
   /** The team's secrets, sorted by name, in one page. */
   list(options?: RequestOptions): PagePromise<Secret> {
-    return listPages(this.#transport, "/v1/team/secrets", { names }, options);
+    return this.pages("/v1/team/secrets", { names }, options);
   }
 
   /**
@@ -81,7 +73,7 @@ export class TeamSecrets {
    */
   set(name: string, params: SetSecretParams, options: SecretVersionOptions = {}): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call(
+    return this.transport().call(
       "PUT",
       "/v1/team/secrets/{name}",
       () => ({ path: { name: segment("name", name) }, query: toQuery({ id }), body: checkParams(params) }),
@@ -96,7 +88,7 @@ export class TeamSecrets {
    */
   delete(name: string, options: SecretVersionOptions = {}): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call(
+    return this.transport().call(
       "DELETE",
       "/v1/team/secrets/{name}",
       () => ({ path: { name: segment("name", name) }, query: toQuery({ id }) }),
@@ -107,20 +99,12 @@ export class TeamSecrets {
 }
 
 /** The secrets of environments. Newer than the baseline page of the API. */
-export class EnvironmentSecrets {
-  readonly #transport: Transport;
-
-  /** @internal */
-  constructor(transport: Transport) {
-    this.#transport = transport;
-  }
-
+export class EnvironmentSecrets extends Resource {
   /** An environment's secrets, sorted by name, in one page. */
   list(environmentId: string, options?: RequestOptions): PagePromise<Secret> {
-    return listPages(
-      this.#transport,
+    return this.pages(
       "/v1/environments/{id}/secrets",
-      { names, input: () => ({ path: { id: segment("environmentId", environmentId) } }) },
+      { names, input: byId("environmentId", environmentId) },
       options,
     );
   }
@@ -137,7 +121,7 @@ export class EnvironmentSecrets {
     options: SecretVersionOptions = {},
   ): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call(
+    return this.transport().call(
       "PUT",
       "/v1/environments/{id}/secrets/{name}",
       () => ({ path: pathOf(environmentId, name), query: toQuery({ id }), body: checkParams(params) }),
@@ -156,7 +140,7 @@ export class EnvironmentSecrets {
     options: SecretVersionOptions = {},
   ): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.#transport.call(
+    return this.transport().call(
       "DELETE",
       "/v1/environments/{id}/secrets/{name}",
       () => ({ path: pathOf(environmentId, name), query: toQuery({ id }) }),

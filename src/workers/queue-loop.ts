@@ -1,101 +1,104 @@
-import { type Clock, sleep } from "../async.ts";
+import { Backoff, type Clock } from "../async.ts";
 import { ApiError, ConnectionError } from "../errors.ts";
-import { discard } from "../http/response.ts";
-import { backoff } from "../http/retry.ts";
-import type { Page, PagePromise } from "../pagination.ts";
+import type { Page, PagePromise, PendingRequest, RequestOptions } from "../index.ts";
 import { judgeRefusal } from "../runs/failures.ts";
-import { type Frame, FrameReader, FrameTooLargeError, IdleError, isEventStream } from "../sse.ts";
-import type { PendingRequest } from "../types.ts";
+import { type Frame, type FrameReader, FrameTooLargeError, IdleError, openEventStream } from "../sse.ts";
+import { messageOf, parseJson } from "../text.ts";
 import type { QueueView } from "./queue-view.ts";
 
-/** A position dies five minutes after the list it comes from; each client lists again at a moment of its own before. */
+/**
+ * A position expires five minutes after the list it comes from. Each client lists again before that, at a random moment,
+ * so that clients that started together do not list together.
+ */
 const relistAfter = 240_000;
 const relistSpread = 50_000;
-/** Heartbeats come every 20 s: three missing ones are a dead connection. */
+/** The server sends a heartbeat every 20 s: after three missing ones the connection counts as dead. */
 const idleTimeout = 60_000;
-const backoffBase = 1_000;
-const backoffCap = 30_000;
-const longestRetryAfter = 5 * 60_000;
-/** A connection that lasted so long was a good one: what follows is the first failure again. */
+/** A connection that lasted this long was a good one: the next failure counts as the first again. */
 const healthyAfter = 10_000;
-/** So many listings may break off by a refused page before the refusal is believed. */
-const listingTries = 3;
+/** A listing whose pages expire on the way is started again; after this many attempts its error is final. */
+const listingAttempts = 3;
 const maxFrameBytes = 8 * 1024 * 1024;
 const listPath = "/v0/private-workers/pending-requests";
 
-export type ListedPage = Page<PendingRequest> & { readonly streamCursor: string };
-
-/** What the loop needs of the rest of the client. */
+/** What the loop needs of the client: `requests.watchSource()`. */
 export interface QueueSource {
-  list(signal: AbortSignal): PagePromise<PendingRequest, { readonly streamCursor: string }>;
-  open(cursor: string, signal: AbortSignal): Promise<{ response: Response; close(): void }>;
+  list(options: RequestOptions): PagePromise<PendingRequest, { readonly streamCursor: string }>;
+  open(position: string, signal: AbortSignal): Promise<{ response: Response; close(): void }>;
   clock: Clock;
   random: () => number;
+}
+
+/** A failure that is followed by another attempt. */
+export interface RetryInfo {
+  /** Failures in a row since the last good connection. */
+  attempt: number;
+  reason: unknown;
+}
+
+/** How the loop reports what it does. */
+export interface QueueLoopEvents {
+  /** A whole listing is in the view. */
+  onSynced(): void;
+  onRetry(info: RetryInfo): void;
 }
 
 interface Listing {
   requests: Map<string, PendingRequest>;
   streamCursor: string;
-  /** When its first page was asked for: no later than the server counts from. */
+  /** When its first page was requested: the server counts the position's five minutes from no earlier moment. */
   at: number;
 }
 
 /**
- * The loop behind a {@link QueueUpstream}: list, follow the changes, list again. One request or connection at a time, and
- * the old connection is closed before the next is opened, since an account may hold four. So a listing replaces a view
- * that stands still, and what happens meanwhile is replayed by the new connection from the listing's position.
+ * The loop behind a {@link QueueUpstream}: list, follow the changes, list again. There is one request or connection at a
+ * time, and the old connection is closed before the next one opens, since an account may hold four. So nothing changes
+ * the view while a listing replaces it; the new connection replays what happened meanwhile, from the listing's position.
  */
 export class QueueLoop {
   readonly #view: QueueView;
   readonly #source: QueueSource;
   readonly #signal: AbortSignal;
-  readonly #onSynced: () => void;
-  readonly #onRetry: (info: { attempt: number; reason: unknown }) => void;
-  /** Failures in a row since the last good connection. */
-  #failures = 0;
+  readonly #events: QueueLoopEvents;
+  readonly #backoff: Backoff;
+  /** Where the next connection continues. */
   #position = "";
 
-  constructor(
-    view: QueueView,
-    source: QueueSource,
-    signal: AbortSignal,
-    onSynced: () => void,
-    onRetry: (info: { attempt: number; reason: unknown }) => void,
-  ) {
+  constructor(view: QueueView, source: QueueSource, signal: AbortSignal, events: QueueLoopEvents) {
     this.#view = view;
     this.#source = source;
     this.#signal = signal;
-    this.#onSynced = onSynced;
-    this.#onRetry = onRetry;
+    this.#events = events;
+    const { clock, random } = source;
+    // At least half a step, so that no attempt follows at once.
+    const jitter = [0.5, 1] as const;
+    const longestRetryAfter = 5 * 60_000;
+    this.#backoff = new Backoff({ clock, random, base: 1_000, cap: 30_000, jitter, longestRetryAfter });
   }
 
-  /** Ends with an error only: the signal's reason, or what the server refuses for good. */
+  /** Ends with an error only: the signal's reason, or a failed response that no retry can change. */
   async run(): Promise<never> {
     while (true) {
       this.#signal.throwIfAborted();
       const { requests, streamCursor, at } = await this.#list();
       this.#view.replace(requests);
       this.#position = streamCursor;
-      this.#onSynced();
+      this.#events.onSynced();
       await this.#watch(at + relistAfter + this.#source.random() * relistSpread);
     }
   }
 
   // ── Listing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** A whole listing or none: one whose pages stop being valid on the way is begun anew. */
+  /** A whole listing or none: one whose page cursors expire on the way is started again. */
   async #list(): Promise<Listing> {
-    for (let tries = 1; ; tries++) {
-      const listing: Listing = {
-        requests: new Map(),
-        streamCursor: "",
-        at: this.#source.clock.now(),
-      };
+    for (let attempts = 1; ; attempts++) {
+      const listing: Listing = { requests: new Map(), streamCursor: "", at: this.#source.clock.now() };
       try {
         await this.#walk(listing);
         return listing;
       } catch (error) {
-        if (tries >= listingTries || !isBrokenWalk(error, listing)) throw error;
+        if (attempts >= listingAttempts || !isBrokenWalk(error, listing)) throw error;
         await this.#pause(error);
       }
     }
@@ -103,24 +106,25 @@ export class QueueLoop {
 
   async #walk(listing: Listing): Promise<void> {
     const signal = this.#signal;
-    let page: Page<PendingRequest> | undefined = await this.#patiently(async () => {
+    let page: Page<PendingRequest> | undefined = await this.#retrying(async () => {
       listing.at = this.#source.clock.now();
-      const first = await this.#source.list(signal);
+      // The loop has its own retries; retries of the request would multiply them.
+      const first = await this.#source.list({ signal, maxRetries: 0 });
       listing.streamCursor = checkPosition(first);
       return first;
     });
     while (page) {
       for (const item of page.items) if (isRequest(item)) listing.requests.set(item.id, item);
       const current: Page<PendingRequest> = page;
-      page = await this.#patiently(() => current.nextPage());
+      page = await this.#retrying(() => current.nextPage());
     }
   }
 
-  /** Asks for a page until the server is well again. */
-  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+  /** Requests a page until it comes, or fails for good. */
+  async #retrying<T>(request: () => Promise<T>): Promise<T> {
     while (true) {
       try {
-        return await ask();
+        return await request();
       } catch (error) {
         this.#signal.throwIfAborted();
         if (judgeRefusal(error, undefined) !== "drop") throw error;
@@ -131,33 +135,32 @@ export class QueueLoop {
 
   // ── Watching ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Follows the changes over as many connections as it takes, until it is time for a new list. */
+  /** Follows the changes over as many connections as needed, until it is time for a new list. */
   async #watch(until: number): Promise<void> {
     const { clock } = this.#source;
     while (clock.now() < until) {
       let isExpired = false;
       let reason: unknown;
-      const connection = await this.#open().catch((error: unknown) => {
+      const frames = await this.#open().catch((error: unknown) => {
         this.#signal.throwIfAborted();
-        const refusal = judgeRefusal(error, undefined);
-        if (refusal === "final") throw error;
-        isExpired = refusal === "gone";
+        const meaning = judgeRefusal(error, undefined);
+        if (meaning === "final") throw error;
+        isExpired = meaning === "gone";
         reason = error;
       });
-      if (connection) {
+      if (frames) {
         const openedAt = clock.now();
         try {
-          await this.#follow(connection.frames, until);
+          await this.#follow(frames, until);
         } catch (error) {
           this.#signal.throwIfAborted();
           if (error instanceof IdleError && clock.now() >= until) return;
-          // The position before it brings it again: only a list gets past an event that can't be read.
+          // Continuing before an event that is too large would bring it again: only a new list gets past it.
           isExpired = error instanceof FrameTooLargeError;
-          reason = broken(error instanceof Error ? error.message : String(error), error);
+          reason = broken(error);
         } finally {
-          connection.frames.cancel();
-          connection.close();
-          if (clock.now() - openedAt >= healthyAfter) this.#failures = 0;
+          frames.cancel();
+          if (clock.now() - openedAt >= healthyAfter) this.#backoff.reset();
         }
       }
       await this.#pause(reason);
@@ -165,16 +168,15 @@ export class QueueLoop {
     }
   }
 
-  async #open(): Promise<{ frames: FrameReader; close(): void }> {
+  async #open(): Promise<FrameReader> {
     const signal = this.#signal;
+    const { clock } = this.#source;
     const { response, close } = await this.#source.open(this.#position, signal);
-    if (isEventStream(response) && response.body) {
-      const { clock } = this.#source;
-      return { frames: new FrameReader(response.body, { clock, signal, maxBytes: maxFrameBytes }), close };
+    try {
+      return openEventStream(response, { clock, signal, maxBytes: maxFrameBytes, close });
+    } catch (error) {
+      throw broken(error);
     }
-    discard(response.body);
-    close();
-    throw broken("the answer is no event stream");
   }
 
   /** Applies events until the connection ends, one way or another. */
@@ -184,42 +186,35 @@ export class QueueLoop {
       if (!batch) throw new Error("the server ended the stream");
       for (const frame of batch) {
         this.#apply(frame);
-        // Heartbeats move the position, too; so does what this version doesn't know.
+        // Heartbeats and events that this version doesn't know move the position, too.
         if (frame.id) this.#position = frame.id;
       }
     }
   }
 
-  /** An event that can't be read is a lost one: the next list makes up for it. */
+  /** An event that can't be read is skipped: the next list makes up for it. */
   #apply({ event, data }: Frame): void {
     if (event !== "created" && event !== "claimed" && event !== "claimed_offline" && event !== "expired")
       return;
-    const request = parse(data);
-    if (!request) return;
+    const request = parseJson(data);
+    if (!isRequest(request)) return;
     if (event === "created" || event === "claimed_offline") this.#view.upsert(request, event);
     else this.#view.remove(request.id, event);
   }
 
-  /** Between half a step and a whole one, so that clients that failed together come back apart, and none at once. */
   async #pause(reason: unknown): Promise<void> {
-    const attempt = ++this.#failures;
-    this.#onRetry({ attempt, reason });
-    const { clock, random } = this.#source;
-    const asked = ApiError.isInstance(reason) ? reason.retryAfterMs : undefined;
-    const delay = backoff(attempt - 1, backoffBase, backoffCap, () => (1 + random()) / 2);
-    const wait = asked === undefined ? delay : Math.max(delay, Math.min(asked, longestRetryAfter));
-    await sleep(clock, wait, this.#signal);
+    this.#events.onRetry({ attempt: this.#backoff.failures + 1, reason });
+    await this.#backoff.pause(this.#signal, ApiError.isInstance(reason) ? reason.retryAfterMs : undefined);
   }
 }
 
-/** Whether a listing broke because its pages are no longer good, and not because we may not list at all. */
+/** Whether a listing broke because its page cursors expired, and not because the key may not list at all. */
 function isBrokenWalk(error: unknown, { streamCursor }: Listing): boolean {
   if (!ApiError.isInstance(error) || error.status === 401 || error.status === 403) return false;
   return streamCursor !== "" || error.status === 410 || error.status < 300;
 }
 
-function checkPosition(page: ListedPage): string {
-  const { streamCursor } = page;
+function checkPosition({ streamCursor }: { streamCursor: string }): string {
   if (typeof streamCursor === "string" && streamCursor !== "") return streamCursor;
   const code = "invalid_response";
   throw new ApiError(`GET ${listPath} -> 200 ${code}: the page has no "streamCursor"`, {
@@ -230,19 +225,10 @@ function checkPosition(page: ListedPage): string {
   });
 }
 
-function broken(problem: string, cause?: unknown): ConnectionError {
+function broken(cause: unknown): ConnectionError {
   const path = `${listPath}/stream`;
-  return new ConnectionError(`GET ${path}: ${problem}`, { method: "GET", path, cause });
+  return new ConnectionError(`GET ${path}: ${messageOf(cause)}`, { method: "GET", path, cause });
 }
 
 const isRequest = (value: unknown): value is PendingRequest =>
   typeof (value as PendingRequest | null | undefined)?.id === "string";
-
-function parse(data: string): PendingRequest | undefined {
-  try {
-    const value: unknown = JSON.parse(data);
-    return isRequest(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,19 +1,19 @@
-import type { PendingRequest } from "../types.ts";
+import type { PendingRequest } from "../index.ts";
 
-/** What told of a change: a listing, or the event of this name. */
+/** Where a change comes from: a listing, or the event of this name. */
 export type RequestChangeReason = "list" | "created" | "claimed" | "claimed_offline" | "expired";
 
-/** One difference between what a reader was last told and the queue as it is now. */
+/** One difference between what a reader has received and the queue as it is now. */
 export type RequestChange =
   | { type: "added" | "updated"; id: string; request: PendingRequest; reason: RequestChangeReason }
   | { type: "removed"; id: string; request?: undefined; reason: RequestChangeReason };
 
-/** The queue as far as it is known, and those who follow it. */
+/** The queue as far as it is known, and the readers that follow it. */
 export class QueueView {
   readonly requests = new Map<string, PendingRequest>();
   #readers = new Set<ChangeReader>();
 
-  /** Idempotent: a request that is known just so is no news. */
+  /** Adds or updates a request. An equal one changes nothing. */
   upsert(request: PendingRequest, reason: RequestChangeReason): void {
     const known = this.requests.get(request.id);
     if (known && JSON.stringify(known) === JSON.stringify(request)) return;
@@ -21,18 +21,18 @@ export class QueueView {
     this.#changed(request.id, reason);
   }
 
-  /** Idempotent: a request that was never seen is no news. */
+  /** Removes a request. An unknown one changes nothing. */
   remove(id: string, reason: RequestChangeReason): void {
     if (this.requests.delete(id)) this.#changed(id, reason);
   }
 
-  /** Takes over a whole listing. */
+  /** Replaces the view by a whole listing. */
   replace(listed: ReadonlyMap<string, PendingRequest>): void {
     for (const id of [...this.requests.keys()]) if (!listed.has(id)) this.remove(id, "list");
     for (const request of listed.values()) this.upsert(request, "list");
   }
 
-  /** A reader that begins with everything there is. */
+  /** A reader that starts with every request that is in the view. */
   read(onChange: () => void): ChangeReader {
     const reader = new ChangeReader(this.requests, onChange);
     this.#readers.add(reader);
@@ -49,14 +49,14 @@ export class QueueView {
 }
 
 /**
- * One reader's changes. Kept per id, not per event: however slow the reader, it holds no more than the ids of the queue
- * and of what it was told, and what it hears next is true at that moment.
+ * One reader's changes, kept per id and not per event: however slow the reader is, it holds no more ids than the queue
+ * has and the reader knows, and each change it takes is true at that moment.
  */
 export class ChangeReader {
   readonly #requests: ReadonlyMap<string, PendingRequest>;
   readonly #onChange: () => void;
-  /** Ids the reader was told of. */
-  readonly #told = new Set<string>();
+  /** Ids that the reader knows as present. */
+  readonly #delivered = new Set<string>();
   readonly #changed: Map<string, RequestChangeReason>;
 
   constructor(requests: ReadonlyMap<string, PendingRequest>, onChange: () => void) {
@@ -67,16 +67,17 @@ export class ChangeReader {
 
   /** How many ids it holds, for tests of its bounds. */
   get size(): number {
-    return this.#told.size + this.#changed.size;
+    return this.#delivered.size + this.#changed.size;
   }
 
   note(id: string, reason: RequestChangeReason): void {
-    // Came and went before the reader heard of it.
-    if (!this.#requests.has(id) && !this.#told.has(id)) this.#changed.delete(id);
+    // A request that came and went before it was delivered is not reported at all.
+    if (!this.#requests.has(id) && !this.#delivered.has(id)) this.#changed.delete(id);
     else this.#changed.set(id, reason);
     this.#onChange();
   }
 
+  /** The next change, or undefined when the reader is up to date. */
   take(): RequestChange | undefined {
     const [next] = this.#changed;
     if (!next) return undefined;
@@ -84,11 +85,11 @@ export class ChangeReader {
     this.#changed.delete(id);
     const request = this.#requests.get(id);
     if (!request) {
-      this.#told.delete(id);
+      this.#delivered.delete(id);
       return { type: "removed", id, reason };
     }
-    const type = this.#told.has(id) ? "updated" : "added";
-    this.#told.add(id);
+    const type = this.#delivered.has(id) ? "updated" : "added";
+    this.#delivered.add(id);
     return { type, id, request, reason };
   }
 }

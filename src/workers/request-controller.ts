@@ -1,30 +1,156 @@
-import { onAbort } from "../async.ts";
-import { checkSignal } from "../check.ts";
-import { lazy } from "../lazy.ts";
-import type { ControllerLoop, ControllerSource } from "./controller-loop.ts";
-import { checkControllerOptions, type RequestControllerOptions } from "./controller-options.ts";
-import { type CheckedFilters, checkOnlyFilters } from "./requests.ts";
+import { Backoff, type BackoffOptions, type Clock, onAbort } from "../async.ts";
+import {
+  anyValue,
+  checkCallback,
+  checkCount,
+  checkObject,
+  checkOptions,
+  checkSignal,
+  type OptionTable,
+} from "../check.ts";
+import { unexpected } from "../errors.ts";
+import type { Cursor, PendingRequest, PendingRequestFilters } from "../index.ts";
+import type { RequestChange } from "./queue-view.ts";
+import {
+  type ControllerClaim,
+  type Doubt,
+  type HandlingOutcome,
+  RequestHandler,
+  type StartRefusal,
+} from "./request-handler.ts";
+import { openQueue, type Watch } from "./request-queue.ts";
 
-const loadLoop = lazy("the fleet's controller", () => import("./controller-loop.ts"));
+/** How requests are claimed and started. */
+export interface RequestControllerOptions {
+  /** Which requests to serve. @default all that the key can see */
+  filters?: PendingRequestFilters | undefined;
+  /** How many requests are handled at once, from their claim until `start` settles; 1 or more. */
+  concurrency: number;
+  /**
+   * The id of the worker that would take the request: one of its own, never used before. Undefined means not now; the
+   * controller asks again within a minute, or when the request changes.
+   */
+  claim(request: PendingRequest): string | undefined | Promise<string | undefined>;
+  /**
+   * Starts the worker of a claim (`CURSOR_AGENT_WORKER_ID`); settles when the worker is on its way, not when it is done.
+   * If it throws, the claim is released, and the request is handled again later, here or elsewhere. With `{ fail }` the
+   * waiting user reads that message instead (newer servers; on others the claim is released).
+   *
+   * Every controller of the pool sees a claim with `revived`: bring that worker back once, and only if it is yours.
+   */
+  start(request: PendingRequest, claim: ControllerClaim): void | StartRefusal | Promise<void | StartRefusal>;
+  /** Receives what went wrong with a request, and what ended the watch. If it throws, the controller ends. */
+  onError?: ((error: unknown, request?: PendingRequest) => void) | undefined;
+  /** Stops the controller cleanly: `done` resolves. */
+  signal?: AbortSignal | undefined;
+}
 
-/** Claims requests as they come and hands each to `start`; see {@link PendingRequests.controller}. */
+const controllerOptions = {
+  filters: anyValue, // checked by the watch
+  concurrency: (argument, value) => checkCount(argument, value ?? Number.NaN, 1) as number,
+  claim: checkFunction,
+  start: checkFunction,
+  onError: checkCallback,
+  signal: checkSignal,
+} satisfies OptionTable<RequestControllerOptions>;
+
+function checkFunction(argument: string, value: unknown): unknown {
+  if (typeof value !== "function") throw unexpected(argument, "a function", value);
+  return value;
+}
+
+/**
+ * Claims requests as they arrive, each once among all controllers of the team, and hands each to `start`; gives back
+ * what could not be started, and revives workers whose claimed requests wait for them. Runs until it is stopped.
+ *
+ * @param cursor A client with a service-account key
+ * @throws ArgumentError at once
+ * @see Claim A Pending Request
+ * @example
+ * const controller = controlRequests(cursor, {
+ *   filters: { pool: "gpu" },
+ *   concurrency: 10,
+ *   claim: () => crypto.randomUUID(),
+ *   start: (request, { workerId }) => startMachine({ CURSOR_AGENT_WORKER_ID: workerId }),
+ *   onError: (error, request) => console.error(request?.id, error),
+ *   signal,
+ * });
+ * await controller.done;
+ */
+export function controlRequests(cursor: Cursor, options: RequestControllerOptions): RequestController {
+  return new RequestController(cursor, options);
+}
+
+/**
+ * Within this time a list has shown whether a request has left the queue, and a worker that was started has had time to
+ * connect; until then the queue may list it as offline.
+ */
+const listedWithin = 5 * 60_000;
+
+/**
+ * What the controller does about a request at the moment.
+ *
+ * - `waiting`: it is handled as soon as there is room
+ * - `in hand`: it is being claimed or started
+ * - `set aside`: it was declined or failed; nothing happens before the timer fires, whatever the queue reports
+ * - `lost`: another controller has it, and it is expected to leave the queue before the timer fires
+ * - `started`: its worker was started here and is expected to connect before the timer fires
+ */
+type EntryState =
+  | { name: "waiting"; doubt?: Doubt | undefined }
+  | { name: "in hand" }
+  | { name: "set aside" | "lost" | "started"; timer: unknown };
+
+/** One request, and what the controller knows about it beyond the queue. */
+interface Entry {
+  id: string;
+  state: EntryState;
+  backoff: Backoff;
+}
+
+/** A running controller; see {@link controlRequests}. */
 export class RequestController {
-  /** Resolves when the controller has stopped and nothing is in hand; rejects with what ended the watch. */
+  /** Resolves when the controller has stopped and no request is in hand; rejects with what ended the watch. */
   readonly done: Promise<void>;
-  #loop: ControllerLoop | undefined;
+  readonly #options: RequestControllerOptions;
+  readonly #clock: Clock;
+  readonly #pauses: BackoffOptions;
+  readonly #queue: Watch;
+  readonly #handler: RequestHandler;
+  readonly #entries = new Map<string, Entry>();
+  /** The entries in state "waiting", in the order in which they take their turn. */
+  readonly #waiting = new Set<Entry>();
+  readonly #inHand = new Set<Promise<void>>();
   #isStopped = false;
+  #failure: { error: unknown } | undefined;
 
   /** @internal */
-  constructor(options: RequestControllerOptions, source: ControllerSource) {
-    checkControllerOptions(options);
-    const filters = checkOnlyFilters(options.filters);
-    const signal = checkSignal("signal", options.signal);
+  constructor(cursor: Cursor, options: RequestControllerOptions) {
+    checkObject("options", options);
+    const { signal } = checkOptions<RequestControllerOptions, typeof controllerOptions>(
+      controllerOptions,
+      options,
+    );
+    const source = cursor.workers.requests.watchSource(options.filters);
+    this.#options = options;
+    this.#clock = source.clock;
+    this.#pauses = { clock: source.clock, random: source.random, base: 2_000, cap: 60_000, jitter: [0.5, 1] };
+    this.#handler = new RequestHandler({
+      claims: cursor.workers.claims,
+      list: () => source.list(),
+      isStopped: () => this.#isStopped,
+      claim: (request) => options.claim(request),
+      start: (request, claim) => options.start(request, claim),
+      onError: (error, request) => options.onError?.(error, request),
+    });
+    this.#queue = openQueue(cursor, options.filters, {});
     const release = onAbort(signal, () => this.#stop());
-    this.done = this.#run(options, source, filters).finally(release);
-    this.done.catch(() => {}); // onError has heard of it
+    this.done = this.#run().finally(release);
+    // Mark as handled: `onError` has received the error.
+    this.done.catch(() => {});
   }
 
-  /** No new claims from here on; resolves when what is in hand is started, or given back. */
+  /** Makes no new claims; resolves when the requests in hand are started, or given back. */
   async stop(): Promise<void> {
     this.#stop();
     await this.done.catch(() => {});
@@ -32,23 +158,114 @@ export class RequestController {
 
   #stop(): void {
     this.#isStopped = true;
-    this.#loop?.stop();
+    this.#queue.stop();
+    this.#waiting.clear();
+    for (const entry of this.#entries.values()) this.#stopTimer(entry);
   }
 
-  async #run(
-    options: RequestControllerOptions,
-    source: ControllerSource,
-    filters: CheckedFilters,
-  ): Promise<void> {
-    const fail = (error: unknown): never => {
-      options.onError?.(error);
-      throw error;
-    };
-    // The order matters: a controller that can't be loaded must not leave a watch behind.
-    const { ControllerLoop } = await loadLoop().catch(fail);
-    const queue = await source.watch(filters).catch(fail);
-    this.#loop = new ControllerLoop(options, source, filters, queue);
-    if (this.#isStopped) this.#loop.stop();
-    await this.#loop.run();
+  async #run(): Promise<void> {
+    try {
+      for await (const change of this.#queue) this.#note(change);
+    } catch (error) {
+      this.#failure = { error };
+      this.#stop();
+      this.#options.onError?.(error);
+    } finally {
+      while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+    }
+    if (this.#failure) throw this.#failure.error;
+  }
+
+  #note({ type, id, reason }: RequestChange): void {
+    const entry = this.#entries.get(id);
+    if (type === "removed") {
+      if (entry?.state.name === "waiting" || entry?.state.name === "lost") this.#forget(entry);
+      return;
+    }
+    if (!entry) {
+      this.#enter(id);
+    } else if (entry.state.name === "started" && (reason === "created" || reason === "claimed_offline")) {
+      // Its worker has gone offline, or its claim has ended, so it needs a worker again. A list proves neither: the
+      // worker that was started may not have connected yet.
+      this.#move(entry, { name: "waiting" });
+    }
+    this.#fill();
+  }
+
+  #enter(id: string): void {
+    const entry: Entry = { id, state: { name: "waiting" }, backoff: new Backoff(this.#pauses) };
+    this.#entries.set(id, entry);
+    this.#waiting.add(entry);
+  }
+
+  #forget(entry: Entry): void {
+    this.#stopTimer(entry);
+    this.#waiting.delete(entry);
+    this.#entries.delete(entry.id);
+  }
+
+  #move(entry: Entry, state: EntryState): void {
+    this.#stopTimer(entry);
+    entry.state = state;
+    if (state.name === "waiting") this.#waiting.add(entry);
+    else this.#waiting.delete(entry);
+  }
+
+  #stopTimer({ state }: Entry): void {
+    if ("timer" in state) this.#clock.clearTimeout(state.timer);
+  }
+
+  /** Handles waiting requests while there is room. */
+  #fill(): void {
+    for (const entry of this.#waiting) {
+      if (this.#isStopped || this.#inHand.size >= this.#options.concurrency) return;
+      const doubt = entry.state.name === "waiting" ? entry.state.doubt : undefined;
+      const request = doubt?.request ?? this.#queue.requests.get(entry.id);
+      if (request) this.#handle(entry, request, doubt);
+      else this.#forget(entry);
+    }
+  }
+
+  #handle(entry: Entry, request: PendingRequest, doubt: Doubt | undefined): void {
+    this.#move(entry, { name: "in hand" });
+    const work: Promise<void> = this.#handler
+      .handle(request, doubt)
+      .then(
+        (outcome) => this.#conclude(entry, request, outcome),
+        (error: unknown) => {
+          // Only an `onError` that throws gets here.
+          this.#failure ??= { error };
+          this.#stop();
+        },
+      )
+      .then(() => {
+        this.#inHand.delete(work);
+        this.#fill();
+      });
+    this.#inHand.add(work);
+  }
+
+  #conclude(entry: Entry, request: PendingRequest, outcome: HandlingOutcome): void {
+    if (this.#isStopped) return;
+    const { name } = outcome;
+    if (name === "started") {
+      entry.backoff.reset();
+      this.#setAside(entry, name, listedWithin + (request.wakeTimeoutMs ?? 0));
+    } else if (name === "lost") {
+      if (this.#queue.requests.has(entry.id)) this.#setAside(entry, name, listedWithin);
+      else this.#forget(entry);
+    } else {
+      this.#setAside(entry, "set aside", entry.backoff.next(), name === "failed" ? outcome.doubt : undefined);
+    }
+  }
+
+  /** Leaves an entry alone for `ms`; then it waits for its turn again, unless it has left the queue and is not in doubt. */
+  #setAside(entry: Entry, name: "set aside" | "lost" | "started", ms: number, doubt?: Doubt): void {
+    const timer = this.#clock.setTimeout(() => {
+      if (doubt || this.#queue.requests.has(entry.id)) this.#move(entry, { name: "waiting", doubt });
+      else this.#forget(entry);
+      this.#fill();
+    }, ms);
+    this.#move(entry, { name, timer });
   }
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { writeFileSync } from "node:fs";
 import { Cursor } from "cursor-cloud-agents";
 import { CursorEmulator, type ExchangeRecord, ManualClock } from "cursor-cloud-agents/emulator";
+import { watchRequests } from "cursor-cloud-agents/workers";
 import { afterAll, describe, expect, it } from "vitest";
 import { checkExchange, findOperation, operations } from "../support/contract.ts";
 
@@ -11,7 +12,7 @@ const reportFile = process.env["COVERAGE_API_REPORT"];
 /** Per operation: the client methods that sent it, and the emulator route that answered, in exchanges that hold. */
 const seen = new Map<string, { methods: Map<string, number>; route: string }>();
 const problems: string[] = [];
-const current = new AsyncLocalStorage<{ method?: string; operations: Set<string> }>();
+const current = new AsyncLocalStorage<{ method?: string; isNamed?: boolean; operations: Set<string> }>();
 
 const clock = new ManualClock(Date.parse("2026-04-13T18:30:00.000Z"));
 const routes = new Map<string, string>();
@@ -22,7 +23,7 @@ const emulator = new CursorEmulator({
 });
 for (const { method, path, operationId } of emulator.routes) routes.set(operationId, `${method} ${path}`);
 
-/** A client that notes which of its methods is at work. */
+/** A client that notes which of its methods is at work, unless the use has named its function. */
 function noting(cursor: Cursor): Cursor {
   const wrap = (target: object, prefix: string): object =>
     new Proxy(target, {
@@ -33,12 +34,12 @@ function noting(cursor: Cursor): Cursor {
         if (typeof value !== "function") return value;
         return (...args: unknown[]) => {
           const store = current.getStore();
-          if (store) store.method = name;
+          if (store && !store.isNamed) store.method = name;
           return (value as (...args: unknown[]) => unknown).apply(object, args);
         };
       },
     });
-  return wrap(cursor, "") as Cursor;
+  return wrap(cursor, "cursor.") as Cursor;
 }
 
 /** The method's own request travels in the async context of the call, so the exchange knows who sent it. */
@@ -71,9 +72,9 @@ function record(exchange: ExchangeRecord): void {
 const user = noting(new Cursor({ apiKey: "key_user", fetch: fetchInContext, clock, random: () => 0.5 }));
 const service = noting(new Cursor({ apiKey: "sa_service", fetch: fetchInContext, clock, random: () => 0.5 }));
 
-/** One use of one method, run to its end. */
-const use = <T>(call: () => PromiseLike<T> | AsyncIterable<T>): Promise<unknown> =>
-  current.run({ operations: new Set() }, () =>
+/** One use of one method, or of a named function of a subpath, run to its end. */
+const use = <T>(call: () => PromiseLike<T> | AsyncIterable<T>, name?: string): Promise<unknown> =>
+  current.run({ operations: new Set(), ...(name === undefined ? {} : { method: name, isNamed: true }) }, () =>
     clock.run(
       (async () => {
         const result = call();
@@ -140,46 +141,46 @@ describe("the contract, the client and the emulator agree", () => {
     expect(problems).toEqual([]);
   });
 
-  it("on the fleet", async () => {
-    const { fleet } = service;
+  it("on workers", async () => {
+    const { workers } = service;
     const pool = { scope: "team", poolName: "payments" } as const;
     const repo = {
       repoOwner: "acme",
       repoName: "payments-service",
       repoUrl: "https://github.com/acme/payments-service",
     };
-    await use(() => fleet.pools.register({ ...pool, ...repo, offlineReconnectTimeoutSeconds: 900 }));
-    await use(() => fleet.pools.register(pool));
-    await use(() => fleet.pools.list({ scope: "team_pool", includeStale: true }));
+    await use(() => workers.pools.register({ ...pool, ...repo, offlineReconnectTimeoutSeconds: 900 }));
+    await use(() => workers.pools.register(pool));
+    await use(() => workers.pools.list({ scope: "team_pool", includeStale: true }));
     for (const id of ["bc-1", "bc-2", "bc-3"])
       emulator.workers.addRequest({ id, pool: "payments", repo: "acme/payments-service" });
-    await use(() => fleet.requests.list({ limit: 1, pool: "payments", repository: repo.repoUrl }));
+    await use(() => workers.requests.list({ limit: 1, pool: "payments", repository: repo.repoUrl }));
     // One use of a watch: it lists, and is told of what follows. Both requests are the method's own.
     await use(async () => {
       const seen = [];
-      for await (const { id } of fleet.requests.watch({ pool: "payments" }, { budgetMs: 30_000 })) {
+      for await (const { id } of watchRequests(service, { pool: "payments" }, { budgetMs: 30_000 })) {
         if (seen.push(id) === 3) emulator.workers.expireRequest("bc-3");
       }
-    });
-    await use(() => fleet.claims.create({ id: "bc-1", workerId: "pw_1" }));
-    await use(() => fleet.claims.create({ id: "bc-2", workerId: "pw_2", sessionToken: true }));
-    await use(() => fleet.claims.token({ id: "bc-1", workerId: "pw_1" }));
-    await use(() => fleet.claims.fail("bc-1", "No machine of this kind"));
+    }, "watchRequests");
+    await use(() => workers.claims.create({ id: "bc-1", workerId: "pw_1" }));
+    await use(() => workers.claims.create({ id: "bc-2", workerId: "pw_2", sessionToken: true }));
+    await use(() => workers.claims.token({ id: "bc-1", workerId: "pw_1" }));
+    await use(() => workers.claims.fail("bc-1", "No machine of this kind"));
     emulator.workers.connectWorker({ workerId: "pw_2", repo: "acme/payments-service" });
     emulator.workers.connectWorker({ workerId: "pw/idle", pool: "payments" });
-    await use(() => fleet.summary());
-    await use(() => fleet.workers.list({ status: "all", scope: "team_pool", limit: 1 }));
-    await use(() => fleet.workers.get("pw/idle"));
-    await use(() => fleet.claims.release("bc-2"));
+    await use(() => workers.summary());
+    await use(() => workers.list({ status: "all", scope: "team_pool", limit: 1 }));
+    await use(() => workers.get("pw/idle"));
+    await use(() => workers.claims.release("bc-2"));
     await use(() =>
-      fleet.pools.deregister({
+      workers.pools.deregister({
         scope: "team",
         pool_name: "payments",
         repo_owner: "acme",
         repo_name: "payments-service",
       }),
     );
-    await use(() => fleet.pools.deregister({ scope: "team", pool_name: "payments" }));
+    await use(() => workers.pools.deregister({ scope: "team", pool_name: "payments" }));
     expect(problems).toEqual([]);
   });
 

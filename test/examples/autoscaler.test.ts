@@ -22,7 +22,7 @@ it("the autoscaler reads the whole queue, and leaves out what waits for a worker
     ["bc-offline", "pw_offline"],
   ] as const) {
     emulator.workers.addRequest({ id, pool: "cpu" });
-    await cursor.fleet.claims.create({ id, workerId });
+    await cursor.workers.claims.create({ id, workerId });
     emulator.workers.connectWorker({ workerId });
   }
   emulator.workers.endTurn("bc-offline");

@@ -103,7 +103,7 @@ it("two replicas of the Kubernetes controller revive a worker with one Job: a co
     ["bc-2", "another-controllers-1"],
   ] as const) {
     emulator.workers.addRequest({ id, pool: "gpu" });
-    await cursor().fleet.claims.create({ id, workerId: worker });
+    await cursor().workers.claims.create({ id, workerId: worker });
     emulator.workers.connectWorker({ workerId: worker });
     emulator.workers.endTurn(id);
     emulator.workers.disconnectWorker(worker);

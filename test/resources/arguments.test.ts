@@ -2,7 +2,7 @@ import type { Cursor } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
 import { agentId, failure, fake, reply, runId } from "../support/api-server.ts";
 
-// What can't work is refused by the argument's name, as a rejection, with nothing sent.
+// A value that can't work rejects the call with the argument's name, and nothing is sent.
 
 const bad = (value: unknown) => value as never;
 type Call = (cursor: Cursor, value: unknown) => PromiseLike<unknown>;
@@ -22,7 +22,7 @@ describe("an agent's id", () => {
   ];
   const values = [undefined, null, "", "  ", ".", "..", 7, {}, ["bc-1"], "\ud800"];
   it.each(calls.flatMap(([name, call]) => values.map((value) => ({ name, call, value }))))(
-    "$name refuses $value",
+    "$name rejects $value",
     async ({ call, value }) => {
       const { cursor, requests } = fake(reply(200, { items: [] }));
       expect(await failure(call(cursor, value))).toMatchObject({ kind: "argument", argument: "agentId" });
@@ -51,7 +51,7 @@ describe("a run's ids", () => {
   ];
   it.each(
     calls.flatMap(([name, call]) => values.map(([value, argument]) => ({ name, call, value, argument }))),
-  )("$name refuses $value", async ({ call, value, argument }) => {
+  )("$name rejects $value", async ({ call, value, argument }) => {
     const { cursor, requests } = fake([]);
     expect(await failure(call(cursor, value))).toMatchObject({ kind: "argument", argument });
     expect(requests).toHaveLength(0);
@@ -74,7 +74,7 @@ describe("parameters", () => {
     [{ text: "x", images: [{ url: "https://i" }, { data: "AA==" }] }, "prompt.images[1].mimeType"],
     [{ text: "x", images: [{ data: "AA==", mimeType: png, url: "https://i" }] }, "prompt.images[0]"],
   ];
-  it.each(prompts)("the prompt %j is refused, for agents and runs", async (prompt, argument) => {
+  it.each(prompts)("the prompt %j is rejected, for agents and runs", async (prompt, argument) => {
     const { cursor, requests } = fake([]);
     const calls = [
       cursor.agents.create({ prompt: bad(prompt) }),
@@ -87,7 +87,7 @@ describe("parameters", () => {
 
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
-  const refused: [string, Call, unknown, string][] = [
+  const rejected: [string, Call, unknown, string][] = [
     ["create", (c, value) => c.agents.create(bad(value)), undefined, "params"],
     ["create", (c, value) => c.agents.create(bad(value)), "a prompt", "params"],
     ["create", (c, value) => c.agents.create(bad(value)), { prompt: "x", agentId, envVars: {} }, "agentId"],
@@ -127,8 +127,8 @@ describe("parameters", () => {
     ["list", (c, value) => c.agents.list(bad(value)), "limit=1", "query"],
     ["usage", (c, value) => c.usage.get(agentId, bad(value)), 20, "query"],
   ];
-  it.each(refused.map(([name, call, value, argument]) => ({ name, call, value, argument })))(
-    "$name refuses $value",
+  it.each(rejected.map(([name, call, value, argument]) => ({ name, call, value, argument })))(
+    "$name rejects $value",
     async ({ call, value, argument }) => {
       const { cursor, requests } = fake([]);
       expect(await failure(call(cursor, value))).toMatchObject({ kind: "argument", argument });
@@ -156,13 +156,13 @@ describe("a call's options", () => {
   ];
   it.each(
     calls.flatMap(([name, call]) => values.map(([value, argument]) => ({ name, call, value, argument }))),
-  )("$name refuses $value", async ({ call, value, argument }) => {
+  )("$name rejects $value", async ({ call, value, argument }) => {
     const { cursor, requests } = fake([]);
     expect(await failure(call(cursor, value))).toMatchObject({ kind: "argument", argument });
     expect(requests).toHaveLength(0);
   });
 
-  it("undefined and null are as good as none", async () => {
+  it("undefined and null count as no options", async () => {
     const { cursor, requests } = fake(reply(200, { items: [], id: "x" }));
     await cursor.agents.get(agentId, undefined);
     await cursor.agents.get(agentId, {
@@ -176,7 +176,7 @@ describe("a call's options", () => {
   });
 });
 
-it("a refusal never shows the value: it may be a secret in the wrong place", async () => {
+it("an argument error never shows the value, which may be a secret in the wrong place", async () => {
   const { cursor } = fake([]);
   const error = await failure(cursor.agents.create({ prompt: bad(["hush"]) }));
   expect(error.message).toBe('prompt: expected a string or an object with "text", got an array');

@@ -13,7 +13,7 @@ import {
 import { artifacts, etag, expired, file, part, path } from "../support/artifact-storage.ts";
 
 describe("a download", () => {
-  it("gives the bytes, the size and the type", async () => {
+  it("returns the bytes, the size and the type", async () => {
     const { download, requests } = artifacts(part(), part(), part());
     const first = await download();
     expect([first.path, first.sizeBytes, first.contentType]).toEqual([path, 10, "text/plain"]);
@@ -26,7 +26,7 @@ describe("a download", () => {
     expect(requests[0]!.url.searchParams.get("path")).toBe(path);
   });
 
-  it("tells its progress", async () => {
+  it("reports its progress", async () => {
     const { cursor } = artifacts(part(0, ["0123", "", "456789"]));
     const seen: object[] = [];
     const onProgress = (progress: object) => seen.push(progress);
@@ -37,7 +37,7 @@ describe("a download", () => {
     ]);
   });
 
-  it("sends the storage nothing of ours: it would quote the key back, and refuse", async () => {
+  it("sends the storage neither the key nor the client's headers", async () => {
     const server = await listen(({ target, headers }, response) => {
       if (target.startsWith("/v1/")) {
         return send(response, 200, { url: `${server.origin}/b/k?X-Amz-Signature=s`, expiresAt: "" });
@@ -52,7 +52,7 @@ describe("a download", () => {
       expect(headers[name]).toBeUndefined();
   });
 
-  it("asks for the signed URL byte by byte as it is", async () => {
+  it("requests the signed URL unchanged, byte by byte", async () => {
     const target = "/a%2Bb%20c/%E2%9C%85?X-Amz-Credential=A%2F2026&X-Amz-Signature=ab%2Fcd%3D&x-id=GetObject";
     const server = await listen((request, response) =>
       request.target.startsWith("/v1/")
@@ -71,7 +71,7 @@ describe("a download", () => {
     "no",
     7,
     null,
-  ])("refuses the address %s", async (url) => {
+  ])("rejects the address %s", async (url) => {
     const { cursor, requests } = fake([reply(200, { url, expiresAt: "" })]);
     expect(await failure(cursor.artifacts.download(agentId, path))).toMatchObject({
       code: "invalid_response",
@@ -79,7 +79,7 @@ describe("a download", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("doesn't follow a redirect of the storage", async () => {
+  it("does not follow a redirect of the storage", async () => {
     const { download, requests, fails } = artifacts(
       () => new Response(null, { status: 302, headers: { location: "https://evil.example/" } }),
     );
@@ -90,7 +90,7 @@ describe("a download", () => {
 
 describe("a download that breaks", () => {
   it.each(["cut", "end"] as const)(
-    "(%s) goes on where it broke, if the file is still the same",
+    "(%s) continues where it broke, if the file is still the same",
     async (then) => {
       const { text, asked } = artifacts(part(0, ["012"], then), part(3, ["34"], then), part(5));
       expect(await text()).toBe(file);
@@ -98,13 +98,13 @@ describe("a download that breaks", () => {
     },
   );
 
-  it("by silence goes on, too", async () => {
+  it("by silence continues, too", async () => {
     const { text, asked } = artifacts(part(0, ["012"], "open"), part(3));
     expect(await text()).toBe(file);
     expect(asked()).toHaveLength(2);
   });
 
-  it("passes over what it has where the storage begins anew", async () => {
+  it("passes over the bytes it has when the storage starts over", async () => {
     const { text } = artifacts(part(0, ["012"], "cut"), part(0, ["01", "2345", "6789"]));
     expect(await text()).toBe(file);
   });
@@ -117,12 +117,12 @@ describe("a download that breaks", () => {
     ],
     ["another place", part(4)],
     ["no place at all", part(3, ["3456789"], "end", { "content-range": "" })],
-  ])("is an error where the file became another one: %s", async (_, second) => {
+  ])("is an error when the file has changed: %s", async (_, second) => {
     const { text } = artifacts(part(0, ["012"], "cut"), second);
     expect(await failure(text())).toMatchObject({ code: "invalid_response", agentId });
   });
 
-  it("names no weak tag: it says nothing about bytes", async () => {
+  it("does not name a weak tag, which does not identify bytes", async () => {
     const date = "Thu, 01 Jan 2026 00:00:00 GMT";
     const weak = { etag: 'W/"1"', "last-modified": date };
     const { text, asked } = artifacts(part(0, ["012"], "cut", weak), part(3, undefined, "end", weak));
@@ -137,18 +137,18 @@ describe("a download that breaks", () => {
     expect(asked()).toHaveLength(3);
   });
 
-  it("may break more often than maxRetries, as long as it gets on", async () => {
+  it("may break more often than maxRetries, as long as bytes arrive", async () => {
     const steps = [...file].map((digit, index) => part(index, [digit], "cut"));
     const { text } = artifacts(...steps, part(0));
     expect(await text()).toBe(file);
   });
 
-  it("into more bytes than it should have is an error", async () => {
+  it("and has more bytes than the file is an error", async () => {
     const { text } = artifacts(part(0, [`${file}x`]));
     expect((await failure(text())).code).toBe("invalid_response");
   });
 
-  it("is asked for again after a 503, with the storage's own Retry-After", async () => {
+  it("is requested again after a 503, when the storage's Retry-After is over", async () => {
     const { text, clock } = artifacts(
       reply(503, "<Error><Code>SlowDown</Code></Error>", { "retry-after": "3" }),
       part(),
@@ -158,15 +158,15 @@ describe("a download that breaks", () => {
     expect(clock.now() - begin).toBe(3_000);
   });
 
-  it.each([400, 404])("with a %i is not asked for again", async (status) => {
+  it.each([400, 404])("with a %i is not requested again", async (status) => {
     const { download, asked, fails } = artifacts(reply(status, "<Error><Code>NoSuchKey</Code></Error>"));
     expect(await fails(download())).toMatchObject({ status, code: "NoSuchKey" });
     expect(asked()).toHaveLength(1);
   });
 });
 
-describe("a storage that goes on refusing", () => {
-  it("is not asked without end, whatever time it names", async () => {
+describe("a storage that keeps failing", () => {
+  it("is not asked forever, whatever Retry-After it sends", async () => {
     const busy = reply(503, "<Error/>", { "retry-after": "1" });
     const { download, fails, asked } = artifacts(...Array<Answer>(20).fill(busy));
     expect(await fails(download())).toMatchObject({ kind: "api", status: 503 });
@@ -174,7 +174,7 @@ describe("a storage that goes on refusing", () => {
   });
 
   it.each(["open", "cut"] as const)(
-    "with a body that doesn't end is known by its status (%s)",
+    "with a body that doesn't end fails with its status (%s)",
     async (then) => {
       const stalled: Answer = () => new Response(bodyOf(["<Error><Code>Slow"], then), { status: 404 });
       const { download, fails, asked } = artifacts(stalled);
@@ -204,27 +204,27 @@ describe("the API's own answer to a download", () => {
 });
 
 describe("an expired URL", () => {
-  it("is renewed, once, and the download goes on where it was", async () => {
+  it("is renewed, once, and the download continues where it was", async () => {
     const { text, asked, clock } = artifacts(part(0, ["012"], "cut"), expired, part(3));
     expect(await text()).toBe(file);
     expect(asked()).toEqual([["1"], ["1", "bytes=3-", etag], ["2", "bytes=3-", etag]]);
     expect(clock.pending).toBe(0);
   });
 
-  it("that is refused again is meant", async () => {
+  it("that gets a second 403 is an error", async () => {
     const { download, asked, fails } = artifacts(expired, expired, part());
     expect(await fails(download())).toMatchObject({ status: 403, code: "AccessDenied" });
     expect(asked()).toEqual([["1"], ["2"]]);
   });
 
-  it("may expire again when bytes came between", async () => {
+  it("may expire again when bytes have arrived in between", async () => {
     const { text, asked } = artifacts(expired, part(0, ["012"], "cut"), expired, part(3));
     expect(await text()).toBe(file);
     expect(asked().map(([signature]) => signature)).toEqual(["1", "2", "2", "3"]);
   });
 });
 
-it("an abort ends a download whose fetch ignores the signal, and the late answer is given back", async () => {
+it("an abort ends a download whose fetch ignores the signal, and cancels the late answer", async () => {
   let answer: (response: Response) => void = () => {};
   let cancelled = 0;
   const { cursor, clock } = artifacts(() => new Promise<Response>((resolve) => (answer = resolve)));
@@ -239,7 +239,7 @@ it("an abort ends a download whose fetch ignores the signal, and the late answer
 });
 
 describe("a reader", () => {
-  it("who is slow is not run over: nothing is read ahead", async () => {
+  it("who is slow keeps the storage waiting: nothing is read ahead", async () => {
     let made = 0;
     const endless = new ReadableStream<Uint8Array>(
       {

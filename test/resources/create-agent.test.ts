@@ -17,7 +17,7 @@ const conflict = refuse(409, "agent_id_conflict");
 const json = { "content-type": "application/json" };
 const created = (id: string) => ({ agent: { ...agent, id }, run: { ...run, agentId: id } });
 
-/** A server that makes agents, and says so only when `tell` lets it: otherwise the answer is lost. */
+/** A server that creates agents, and answers only when `tell` lets it: otherwise the answer is lost. */
 function agentsServer(tell: (create: number) => Answer | undefined) {
   const made = new Set<string>();
   let creates = 0;
@@ -55,7 +55,7 @@ const lost: [string, Answer][] = [
 const creates = (requests: Seen[]) => requests.filter(({ method }) => method === "POST");
 
 describe("a create whose answer was lost", () => {
-  it.each(lost)("%s: ends in the agent it made, and in no twin", async (_, answer) => {
+  it.each(lost)("%s: returns the agent it created, and creates no second one", async (_, answer) => {
     const server = agentsServer((create) => (create === 1 ? answer : undefined));
     const { cursor, requests, run: pass } = fake(server.answer);
     const result = await pass(cursor.agents.create({ prompt: "x" }));
@@ -69,7 +69,7 @@ describe("a create whose answer was lost", () => {
     expect("adopted" in result).toBe(false);
   });
 
-  it.each(lost)("%s, each time: an unknown outcome that names the id", async (_, answer) => {
+  it.each(lost)("%s, each time: rejects with an unknown outcome that names the id", async (_, answer) => {
     const server = agentsServer(() => answer);
     const { cursor, requests, fails } = fake(server.answer);
     const error = await fails(cursor.agents.create({ prompt: "x" }));
@@ -77,29 +77,35 @@ describe("a create whose answer was lost", () => {
     expect([requests.length, server.made.size]).toEqual([3, 1]);
   });
 
-  it.each(lost)("%s, with secrets: never repeated, an unknown outcome", async (_, answer) => {
-    const server = agentsServer(() => answer);
-    const { cursor, requests, fails } = fake(server.answer);
-    const error = await fails(cursor.agents.create({ prompt: "x", envVars: { TOKEN: "t" } }));
-    expect([error.outcome, error.agentId, requests.length]).toEqual(["unknown", undefined, 1]);
-    expect(requests[0]!.json).toEqual({ prompt: { text: "x" }, envVars: { TOKEN: "t" } });
-  });
+  it.each(lost)(
+    "%s, with secrets: is never repeated and rejects with an unknown outcome",
+    async (_, answer) => {
+      const server = agentsServer(() => answer);
+      const { cursor, requests, fails } = fake(server.answer);
+      const error = await fails(cursor.agents.create({ prompt: "x", envVars: { TOKEN: "t" } }));
+      expect([error.outcome, error.agentId, requests.length]).toEqual(["unknown", undefined, 1]);
+      expect(requests[0]!.json).toEqual({ prompt: { text: "x" }, envVars: { TOKEN: "t" } });
+    },
+  );
 
-  it.each(lost)("%s, with the caller's id: a conflict whose outcome is unknown", async (_, answer) => {
-    const server = agentsServer((create) => (create === 1 ? answer : undefined));
-    const { cursor, fails } = fake(server.answer);
-    const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
-    expect(error).toMatchObject({ code: "agent_id_conflict", outcome: "unknown", agentId });
-  });
+  it.each(lost)(
+    "%s, with the caller's id: rejects with a conflict whose outcome is unknown",
+    async (_, answer) => {
+      const server = agentsServer((create) => (create === 1 ? answer : undefined));
+      const { cursor, fails } = fake(server.answer);
+      const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
+      expect(error).toMatchObject({ code: "agent_id_conflict", outcome: "unknown", agentId });
+    },
+  );
 
-  it.each(lost)("%s, with the caller's id and adopt: the agent", async (_, answer) => {
+  it.each(lost)("%s, with the caller's id and adopt: returns the agent", async (_, answer) => {
     const server = agentsServer((create) => (create === 1 ? answer : undefined));
     const { cursor, run: pass } = fake(server.answer);
     const result = await pass(cursor.agents.create({ prompt: "x", agentId }, { onConflict: "adopt" }));
     expect(result).toEqual({ ...created(agentId), adopted: true });
   });
 
-  it("whose agent can't be read in the end stays unknown, with the id", async () => {
+  it("stays unknown, with the id, if the agent can't be read in the end", async () => {
     const { cursor, requests, fails } = fake([broken(), conflict, refuse(403, "role_forbidden")]);
     const error = await fails(cursor.agents.create({ prompt: "x" }));
     expect(error).toMatchObject({
@@ -110,10 +116,10 @@ describe("a create whose answer was lost", () => {
   });
 
   it.each([
-    ["that is refused for now", refuse(429, "rate_limit_exceeded")],
+    ["that is rejected for now", refuse(429, "rate_limit_exceeded")],
     ["whose key was revoked meanwhile", refuse(401, "unauthorized")],
-  ])("and repeated by an attempt %s stays unknown: the first may have made it", async (_, refusal) => {
-    const { cursor, requests, fails } = fake([broken(), refusal, refusal]);
+  ])("and repeated by an attempt %s stays unknown, since the first may have created it", async (_, next) => {
+    const { cursor, requests, fails } = fake([broken(), next, next]);
     const error = await fails(cursor.agents.create({ prompt: "x" }));
     expect(error).toMatchObject({ outcome: "unknown", agentId: requests[0]!.json.agentId });
   });
@@ -125,11 +131,11 @@ describe("a create whose answer was lost", () => {
   });
 });
 
-describe("a create that is refused", () => {
+describe("a create that the server rejects", () => {
   it.each([
     ["agent_busy", refuse(409, "agent_busy"), "agent_busy"],
     ["no code at all", reply(409, { error: "Conflict" }), undefined],
-  ])("with a 409 of %s is just that, whatever onConflict says", async (_, answer, code) => {
+  ])("with a 409 of %s rejects with it, whatever onConflict says", async (_, answer, code) => {
     for (const onConflict of ["throw", "adopt"] as const) {
       const { cursor, requests, fails } = fake([answer]);
       const error = await fails(cursor.agents.create({ prompt: "x", agentId }, { onConflict }));
@@ -137,14 +143,14 @@ describe("a create that is refused", () => {
     }
   });
 
-  it("because the caller's id is taken is a known outcome", async () => {
+  it("because the caller's id is taken has a known outcome", async () => {
     const { cursor, requests, fails } = fake([conflict]);
     const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
     expect([error.code, error.agentId, error.outcome]).toEqual(["agent_id_conflict", agentId, undefined]);
     expect(requests).toHaveLength(1);
   });
 
-  it("because the caller's id is taken gives what exists, when asked to adopt", async () => {
+  it("because the caller's id is taken returns the existing agent with adopt", async () => {
     const { cursor, requests } = fake([conflict, reply(200, agent), reply(200, run)]);
     const result = await cursor.agents.create({ prompt: "x", agentId }, { onConflict: "adopt" });
     expect(result).toEqual({ agent, run, adopted: true });
@@ -158,7 +164,7 @@ describe("a create that is refused", () => {
   it.each([
     [400, { "retry-after": "1" }],
     [429, { "retry-after": "1" }],
-  ])("for its usage limit (%i) is refused once", async (status, headers) => {
+  ])("for its usage limit (%i) is not repeated", async (status, headers) => {
     for (const params of [{ prompt: "x" }, { prompt: "x", envVars: { A: "1" } }]) {
       const { cursor, requests, fails } = fake(refuse(status, "usage_limit_exceeded", headers));
       const error = await fails(cursor.agents.create(params));
@@ -166,14 +172,14 @@ describe("a create that is refused", () => {
     }
   });
 
-  it("after a 429 is no riddle: a conflict then is somebody else's agent", async () => {
+  it("after a 429 with a conflict has a known outcome: the agent is another caller's", async () => {
     const { cursor, fails } = fake([refuse(429, "rate_limit_exceeded"), conflict]);
     const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
     expect([error.code, error.outcome]).toEqual(["agent_id_conflict", undefined]);
   });
 });
 
-it("two creates with one id, the first aborted: one agent, for whoever adopts", async () => {
+it("two creates with one id, the first aborted, make one agent that the second adopts", async () => {
   const server = agentsServer(() => undefined);
   const { cursor, run: pass, fails } = fake(server.answer);
   const controller = new AbortController();
@@ -189,7 +195,7 @@ it("two creates with one id, the first aborted: one agent, for whoever adopts", 
 });
 
 describe("the body of a create", () => {
-  it("has what was set, and nothing else", async () => {
+  it("holds what was set, and nothing else", async () => {
     const { cursor, requests } = fake(reply(201, created(agentId)));
     const options = { signal: new AbortController().signal, timeout: 9, maxRetries: 1 };
     await cursor.agents.create(
@@ -201,7 +207,7 @@ describe("the body of a create", () => {
     expect(JSON.parse(requests[1]!.text)).toEqual({ prompt: { text: "x" } });
   });
 
-  it("keeps false, 0 and the empty string: they are values", async () => {
+  it("keeps false, 0 and the empty string, which are values", async () => {
     const { cursor, requests } = fake(reply(201, created(agentId)));
     await cursor.agents.create({
       prompt: "x",
@@ -213,7 +219,7 @@ describe("the body of a create", () => {
     expect(requests[0]!.json).toMatchObject({ autoCreatePR: false, workOnCurrentBranch: false, name: "" });
   });
 
-  it("takes what this version doesn't know from extraBody", async () => {
+  it("takes fields that this version doesn't know from extraBody", async () => {
     const { cursor, requests } = fake(reply(201, { ...created(agentId) }));
     await cursor.agents.create({ prompt: "x", agentId }, { extraBody: { metadata: { team: "a" } } });
     await cursor.runs.create(agentId, { prompt: "x" }, { extraBody: { priority: 0 } });
@@ -226,14 +232,14 @@ describe("the body of a create", () => {
     [{ envVars: {} }, "extraBody.envVars"],
     [{ prompt: { text: "y" } }, "extraBody.prompt"],
     [{ name: "b" }, "extraBody.name"],
-  ])("refuses %j in extraBody: it has a parameter, with its guards", async (extraBody, argument) => {
+  ])("rejects %j in extraBody, which has a parameter of its own", async (extraBody, argument) => {
     const { cursor, requests } = fake(reply(201, created(agentId)));
     const call = cursor.agents.create({ prompt: "x", name: "a" }, { extraBody });
     await expect(call).rejects.toMatchObject({ kind: "argument", argument });
     expect(requests).toEqual([]);
   });
 
-  it("leaves the caller's object as it is", async () => {
+  it("leaves the caller's object unchanged", async () => {
     const params = Object.freeze({ prompt: "x", repos: Object.freeze([]) });
     await fake(reply(201, created(agentId))).cursor.agents.create(params as never);
     expect(params).toEqual({ prompt: "x", repos: [] });
@@ -254,13 +260,13 @@ it.each([400, 401, 403, 429, 503])(
   },
 );
 
-it.each([{}, [], 1, "x", { agent: {} }])("a 201 with %j makes no agent out of nothing", async (body) => {
+it.each([{}, [], 1, "x", { agent: {} }])("a 201 with %j is an invalid response", async (body) => {
   const { cursor, fails } = fake(reply(201, body as object));
   const error = await fails(cursor.agents.create({ prompt: "x", envVars: { A: "value" } }));
   expect(error).toMatchObject({ kind: "api", code: "invalid_response", outcome: "unknown" });
 });
 
-it("a middleware that fails on the answer doesn't undo what was done", async () => {
+it("a middleware that fails on the answer leaves the outcome unknown", async () => {
   const middleware = [
     {
       onResponse: () => {
@@ -272,7 +278,7 @@ it("a middleware that fails on the answer doesn't undo what was done", async () 
   expect(await fails(cursor.runs.create(agentId, { prompt: "x" }))).toMatchObject({ outcome: "unknown" });
 });
 
-it("a conflict whose body is torn is asked again: it may be with the agent that was lost", async () => {
+it("a conflict whose body breaks off is repeated, since it may be with the agent whose answer was lost", async () => {
   const torn = () => new Response(bodyOf(['{"error":{"co'], "cut"), { status: 409, headers: json });
   const {
     cursor,

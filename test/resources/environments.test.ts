@@ -5,13 +5,13 @@ const id = "0b0e7b4e-0000-4000-8000-000000000001";
 const environment = { id, name: "web", owner: "team", repos: [] };
 const body = { owner: "team" as const, name: "web", repos: [], environmentJson: "{}" };
 
-it("create is sent once: a lost answer leaves the outcome open", async () => {
+it("create is sent once, and a lost answer leaves the outcome unknown", async () => {
   const { cursor, requests, fails } = fake(broken());
   expect(await fails(cursor.environments.create(body))).toMatchObject({ outcome: "unknown" });
   expect(requests.map(({ json }) => json)).toEqual([body]);
 });
 
-it("update answers without a body, and is repeated: it says what is to be", async () => {
+it("update answers without a body, and is repeated, since it sets a state", async () => {
   const { cursor, requests, run } = fake([broken(), reply(204)]);
   expect(await run(cursor.environments.update(id, { name: "w" }))).toBeUndefined();
   expect(requests.map(({ method, target, text }) => `${method} ${target} ${text}`)).toEqual(
@@ -19,12 +19,12 @@ it("update answers without a body, and is repeated: it says what is to be", asyn
   );
 });
 
-it("a deletion whose answer was lost is done when the environment is gone", async () => {
+it("a deletion whose answer was lost succeeds when the environment is gone", async () => {
   const { cursor, run } = fake([broken(), refuse(404, "environment_not_found")]);
   expect(await run(cursor.environments.delete(id))).toEqual({ id });
 });
 
-it("a page that omits the cursor is the last, however short the pages before", async () => {
+it("a page without a cursor is the last, however short the pages before", async () => {
   const { cursor, requests } = fake([
     reply(200, { items: [environment], nextCursor: "MjA" }),
     reply(200, { items: [], nextCursor: "NDA" }),
@@ -59,7 +59,7 @@ it("history and builds are walked the same way", async () => {
   ]);
 });
 
-it('the build "active" is an endpoint, and not asked for as a build', async () => {
+it('the build id "active" is rejected, since it is an endpoint', async () => {
   const { cursor, requests } = fake(reply(200, { id: "bld-1", type: "build", buildId: "bld-1" }));
   expect(await failure(cursor.environments.builds.get(id, "active"))).toMatchObject({ argument: "buildId" });
   expect(await cursor.environments.builds.active(id)).toMatchObject({ type: "build", buildId: "bld-1" });
@@ -70,7 +70,7 @@ it('the build "active" is an endpoint, and not asked for as a build', async () =
   ]);
 });
 
-it("a name that is taken is a typed conflict", async () => {
+it("a name that is taken rejects with a typed conflict", async () => {
   const { cursor, fails } = fake(refuse(409, "environment_name_conflict"));
   expect(await fails(cursor.environments.create(body))).toMatchObject({ code: "environment_name_conflict" });
 });

@@ -1,4 +1,5 @@
 import type { Cursor } from "cursor-cloud-agents";
+import { controlRequests, watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { agent, agentId, fake, ref, run, type Seen } from "../support/api-server.ts";
 
@@ -24,14 +25,14 @@ describe("null for options counts as no options", () => {
       "secrets.environment.set",
       (cursor) => cursor.secrets.environment.set("e", "N", { value: "v" } as never, none),
     ],
-    ["fleet.summary", (cursor) => cursor.fleet.summary(none)],
+    ["workers.summary", (cursor) => cursor.workers.summary(none)],
   ])("%s", async (_, call) => {
     const { cursor, requests, run: settle } = fake(answer);
     await settle(call(cursor));
     expect(requests).toHaveLength(1);
   });
 
-  it("runs.wait, artifacts.download and prompt take it, too", async () => {
+  it("runs.wait, artifacts.download and prompt accept it, too", async () => {
     const { cursor, fails } = fake(() => Response.json({ error: { code: "not_here" } }, { status: 404 }));
     for (const call of [
       () => cursor.runs.wait(ref, none),
@@ -44,9 +45,9 @@ describe("null for options counts as no options", () => {
 
   it.each<[string, (cursor: Cursor) => unknown]>([
     ["runs.stream", (cursor) => cursor.runs.stream(ref, none)],
-    ["fleet.requests.watch", (cursor) => cursor.fleet.requests.watch(undefined, none)],
-    ["fleet.requests.controller", (cursor) => cursor.fleet.requests.controller(none)],
-  ])("%s says at once that it is none", (_, call) => {
+    ["watchRequests", (cursor) => watchRequests(cursor, undefined, none)],
+    ["controlRequests", (cursor) => controlRequests(cursor, none)],
+  ])("%s throws at once, since its options are an object", (_, call) => {
     const { cursor } = fake([]);
     expect(() => call(cursor)).toThrow(expect.objectContaining({ kind: "argument", argument: "options" }));
   });

@@ -1,4 +1,5 @@
 import type { Cursor } from "cursor-cloud-agents";
+import { watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { fake, reply, stream } from "../support/api-server.ts";
 
@@ -47,7 +48,7 @@ const poolToRegister = {
   repoUrl: "https://github.com/acme/payments-service",
 };
 const requestId = "bc-00000000-0000-0000-0000-000000000002";
-const fleet = "/v0/private-workers";
+const workersPath = "/v0/private-workers";
 
 interface Example {
   title: string;
@@ -138,60 +139,60 @@ const examples: Example[] = [
   { title: "Delete An Agent", call: (cursor) => cursor.agents.delete(id), method: "DELETE", target: agent },
   {
     title: "List Workers",
-    call: (cursor) => cursor.fleet.workers.list({ status: "idle", scope: "team_pool", limit: 50 }),
+    call: (cursor) => cursor.workers.list({ status: "idle", scope: "team_pool", limit: 50 }),
     method: "GET",
-    target: `${fleet}?status=idle&scope=team_pool&limit=50`,
+    target: `${workersPath}?status=idle&scope=team_pool&limit=50`,
   },
   {
     title: "Get Fleet Summary",
-    call: (cursor) => cursor.fleet.summary(),
+    call: (cursor) => cursor.workers.summary(),
     method: "GET",
-    target: `${fleet}/summary`,
+    target: `${workersPath}/summary`,
   },
   {
     title: "Get Worker By ID",
-    call: (cursor) => cursor.fleet.workers.get("pw_123"),
+    call: (cursor) => cursor.workers.get("pw_123"),
     method: "GET",
-    target: `${fleet}/pw_123`,
+    target: `${workersPath}/pw_123`,
   },
   {
     title: "List Pools",
-    call: (cursor) => cursor.fleet.pools.list({ scope: "team_pool", includeStale: false }),
+    call: (cursor) => cursor.workers.pools.list({ scope: "team_pool", includeStale: false }),
     method: "GET",
-    target: `${fleet}/pools?scope=team_pool&includeStale=false`,
+    target: `${workersPath}/pools?scope=team_pool&includeStale=false`,
   },
   {
     title: "Register A Pool",
-    call: (cursor) => cursor.fleet.pools.register(poolToRegister),
+    call: (cursor) => cursor.workers.pools.register(poolToRegister),
     method: "POST",
-    target: `${fleet}/pools`,
+    target: `${workersPath}/pools`,
     body: poolToRegister,
   },
   {
     title: "Deregister A Pool",
-    call: (cursor) => cursor.fleet.pools.deregister({ scope: "team", pool_name: "sandbox" }),
+    call: (cursor) => cursor.workers.pools.deregister({ scope: "team", pool_name: "sandbox" }),
     method: "DELETE",
-    target: `${fleet}/pools?scope=team&pool_name=sandbox`,
+    target: `${workersPath}/pools?scope=team&pool_name=sandbox`,
   },
   {
     title: "List Pending Pool Requests",
     call: (cursor) =>
-      cursor.fleet.requests.list({ limit: 50, repository: "https://github.com/acme/payments-service" }),
+      cursor.workers.requests.list({ limit: 50, repository: "https://github.com/acme/payments-service" }),
     method: "GET",
-    target: `${fleet}/pending-requests?limit=50&repository=https%3A%2F%2Fgithub.com%2Facme%2Fpayments-service`,
+    target: `${workersPath}/pending-requests?limit=50&repository=https%3A%2F%2Fgithub.com%2Facme%2Fpayments-service`,
   },
   {
     title: "Claim A Pending Request",
-    call: (cursor) => cursor.fleet.claims.create({ id: requestId, workerId: "pw_123" }),
+    call: (cursor) => cursor.workers.claims.create({ id: requestId, workerId: "pw_123" }),
     method: "POST",
-    target: `${fleet}/claim`,
+    target: `${workersPath}/claim`,
     body: { id: requestId, workerId: "pw_123" },
   },
   {
     title: "Release A Claim",
-    call: (cursor) => cursor.fleet.claims.release(requestId),
+    call: (cursor) => cursor.workers.claims.release(requestId),
     method: "POST",
-    target: `${fleet}/claims/${requestId}/release`,
+    target: `${workersPath}/claims/${requestId}/release`,
   },
   { title: "API Key Info", call: (cursor) => cursor.me(), method: "GET", target: "/v1/me" },
   { title: "List Models", call: (cursor) => cursor.models.list(), method: "GET", target: "/v1/models" },
@@ -261,14 +262,14 @@ describe("the request examples of the official page, with -u KEY:", () => {
       apiKey: "YOUR_API_KEY",
       auth: "basic",
     });
-    const queue = cursor.fleet.requests.watch();
+    const queue = watchRequests(cursor);
     await queue.synced;
     await new Promise((resolve) => setTimeout(resolve));
     const request = requests[1];
     queue.stop();
     expect([request?.method, request?.target]).toEqual([
       "GET",
-      `${fleet}/pending-requests/stream?cursor=STREAM_CURSOR`,
+      `${workersPath}/pending-requests/stream?cursor=STREAM_CURSOR`,
     ]);
     expect(request?.headers.get("accept")).toBe("text/event-stream");
     expect(request?.headers.get("authorization")).toBe(`Basic ${btoa("YOUR_API_KEY:")}`);

@@ -1,3 +1,4 @@
+import { watchRequests } from "cursor-cloud-agents/workers";
 import { expect, it } from "vitest";
 import { fake, reply, stream } from "../support/api-server.ts";
 
@@ -193,14 +194,14 @@ it("List Workers", async () => {
     name: "gpu-worker-1",
   };
   const { cursor } = fake([reply(200, { workers: [worker], totalCount: 1 })]);
-  expect(await cursor.fleet.workers.list({ status: "idle" })).toEqual({ items: [worker], totalCount: 1 });
+  expect(await cursor.workers.list({ status: "idle" })).toEqual({ items: [worker], totalCount: 1 });
 });
 
 it("Get Fleet Summary: what the page's scaling check reads", async () => {
   const { cursor } = fake([reply(200, { teamSummary: { totalConnected: 10, inUse: 9 } }), reply(200, {})]);
-  const { teamSummary: team } = await cursor.fleet.summary();
+  const { teamSummary: team } = await cursor.workers.summary();
   expect(team && team.inUse / team.totalConnected).toBe(0.9);
-  expect((await cursor.fleet.summary()).teamSummary).toBeUndefined();
+  expect((await cursor.workers.summary()).teamSummary).toBeUndefined();
 });
 
 it("List Pools", async () => {
@@ -227,17 +228,17 @@ it("List Pools", async () => {
     },
   ];
   const { cursor } = fake([reply(200, { pools })]);
-  expect(await cursor.fleet.pools.list()).toEqual({ items: pools });
+  expect(await cursor.workers.pools.list()).toEqual({ items: pools });
 });
 
 it("Register and Deregister A Pool", async () => {
   const { cursor } = fake([reply(200, { registered: true }), reply(200, { deregistered: true })]);
   expect(
-    await cursor.fleet.pools.register({ scope: "team", poolName: "payments-pool", ...payments }),
+    await cursor.workers.pools.register({ scope: "team", poolName: "payments-pool", ...payments }),
   ).toEqual({
     registered: true,
   });
-  expect(await cursor.fleet.pools.deregister({ scope: "team", pool_name: "sandbox" })).toEqual({
+  expect(await cursor.workers.pools.deregister({ scope: "team", pool_name: "sandbox" })).toEqual({
     deregistered: true,
   });
 });
@@ -264,7 +265,7 @@ it("List Pending Pool Requests", async () => {
   const token = "eyJjcmVhdGVkQXRNcyI6MTczNzMwNjg4MDAwMH0=";
   const streamCursor = "djQuZXhhbXBsZS1vcGFxdWUtY3Vyc29y";
   const { cursor } = fake([reply(200, { requests: [request], nextPageToken: token, streamCursor })]);
-  expect(await cursor.fleet.requests.list({ limit: 50 })).toEqual({
+  expect(await cursor.workers.requests.list({ limit: 50 })).toEqual({
     items: [request],
     nextCursor: token,
     streamCursor,
@@ -280,7 +281,7 @@ it("Watch Pending Pool Requests: the example stream, as changes", async () => {
   ];
   const { cursor } = fake([reply(200, { requests: [], streamCursor: "s" }), stream(frames, "open")]);
   const changes = [];
-  for await (const change of cursor.fleet.requests.watch()) if (changes.push(change) === 2) break;
+  for await (const change of watchRequests(cursor)) if (changes.push(change) === 2) break;
   expect(changes).toEqual([
     { type: "added", id: requestId, request: pendingRequest, reason: "created" },
     { type: "removed", id: requestId, reason: "claimed" },
@@ -290,8 +291,8 @@ it("Watch Pending Pool Requests: the example stream, as changes", async () => {
 it("Claim A Pending Request, Release A Claim", async () => {
   const claim = { id: requestId, workerId: "pw_123" };
   const { cursor } = fake(reply(200, claim));
-  expect(await cursor.fleet.claims.create(claim)).toEqual(claim);
-  expect(await cursor.fleet.claims.release(requestId)).toEqual(claim);
+  expect(await cursor.workers.claims.create(claim)).toEqual(claim);
+  expect(await cursor.workers.claims.release(requestId)).toEqual(claim);
 });
 
 it.each([
@@ -345,7 +346,7 @@ it("List GitHub Repositories", async () => {
   expect(await cursor.repositories.list()).toEqual({ items: [repo] });
 });
 
-it("tomorrow's answers: unknown statuses, keys and enum values come through as they are", async () => {
+it("unknown statuses, keys and enum values of future answers are passed on unchanged", async () => {
   const hibernated = { ...agent, status: "HIBERNATED", env: { type: "moon", base: 1 }, isNew: true };
   const paused = { ...newRun(first, agent.createdAt), status: "PAUSED", reason: { code: 7 } };
   const { cursor } = fake([reply(200, hibernated), reply(200, paused)]);

@@ -49,7 +49,7 @@ describe("prompt()", () => {
     expect(paths(requests)).toEqual(["POST /v1/agents", `GET ${streamPath}`]);
   });
 
-  it("hands out the ids before anything of the stream is asked for", async () => {
+  it("passes the ids to onCreated before it opens the stream", async () => {
     const seen: unknown[] = [];
     const { cursor, requests, run: pass } = fake([created, good]);
     const onCreated = (made: { agent: { id: string }; run: { id: string } }) =>
@@ -64,7 +64,7 @@ describe("prompt()", () => {
     expect((await pass(cursor.prompt("x"))).result.status).toBe("ERROR");
   });
 
-  it("whose stream fails for ever names the agent and the run", async () => {
+  it("whose stream keeps failing names the agent and the run", async () => {
     const { cursor, fails } = fake((request) => {
       if (request.method === "POST") return created(request);
       return (request.target.endsWith("/stream") ? reply(503) : refuse(500, "internal_error"))(request);
@@ -75,7 +75,7 @@ describe("prompt()", () => {
     expect(ids).toEqual([agent.id]);
   });
 
-  it("whose stream is refused names them, too", async () => {
+  it("whose stream gets an error status names them, too", async () => {
     const { cursor, fails } = fake([created, refuse(403, "role_forbidden")]);
     expect(await fails(cursor.prompt("x"))).toMatchObject({
       code: "role_forbidden",
@@ -84,7 +84,7 @@ describe("prompt()", () => {
     });
   });
 
-  it("that can't be created makes no stream", async () => {
+  it("whose agent can't be created opens no stream", async () => {
     const { cursor, requests, fails } = fake([refuse(400, "invalid_model")]);
     expect((await fails(cursor.prompt("x"))).code).toBe("invalid_model");
     expect(requests).toHaveLength(1);
@@ -98,7 +98,7 @@ describe("prompt()", () => {
     expect(paths(requests)).toEqual(["POST /v1/agents", `GET ${streamPath}`]);
   });
 
-  it.each(["onCreated", "onText"] as const)("whose %s throws fails with that", async (callback) => {
+  it.each(["onCreated", "onText"] as const)("whose %s throws rejects with that error", async (callback) => {
     const mistake = new Error("mine");
     const { cursor, fails } = fake([created, good]);
     const options = {

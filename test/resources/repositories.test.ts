@@ -5,7 +5,7 @@ const repo = (name: string) => ({ url: `https://github.com/o/${name}` });
 const list = (...names: string[]) => reply(200, { items: names.map(repo) });
 const minute = 60_000;
 
-/** An answer that is given when the test says so. */
+/** An answer that is sent when the test says so. */
 function held(answer: Answer): { answer: Answer; release: () => void } {
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -15,7 +15,7 @@ function held(answer: Answer): { answer: Answer; release: () => void } {
 }
 
 describe("the list of repositories", () => {
-  it("is asked for once by callers who come together", async () => {
+  it("is requested once for callers that come together", async () => {
     const slow = held(list("a"));
     const { cursor, requests } = fake([slow.answer]);
     const calls = Promise.all([
@@ -28,7 +28,7 @@ describe("the list of repositories", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("is remembered for a minute, and not longer", async () => {
+  it("is reused for a minute, and not longer", async () => {
     const { cursor, requests, clock } = fake([list("a"), list("b")]);
     await cursor.repositories.list();
     await clock.advance(minute - 1);
@@ -38,7 +38,7 @@ describe("the list of repositories", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("is asked for anew with fresh, and the new one is remembered", async () => {
+  it("is requested again with fresh, and the new answer is reused", async () => {
     const { cursor, requests } = fake([list("a"), list("b")]);
     await cursor.repositories.list();
     expect((await cursor.repositories.list({ fresh: true })).items).toEqual([repo("b")]);
@@ -46,7 +46,7 @@ describe("the list of repositories", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("fresh callers share what is under way: it can't get any fresher", async () => {
+  it("is shared by fresh callers while a request is under way", async () => {
     const slow = held(list("a"));
     const { cursor, requests } = fake([slow.answer]);
     const calls = Promise.all([cursor.repositories.list(), cursor.repositories.list({ fresh: true })]);
@@ -55,7 +55,7 @@ describe("the list of repositories", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("a failure is everyone's who waited, and nobody's later", async () => {
+  it("fails for every caller that waited, and for none later", async () => {
     const { cursor, requests, fails } = fake([
       refuse(429, "rate_limit_exceeded", { "retry-after": "3600" }),
       list("a"),
@@ -68,7 +68,7 @@ describe("the list of repositories", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("one caller's abort is his own: the request and the others go on", async () => {
+  it("ends for a caller that aborts, while the request and the others continue", async () => {
     const slow = held(list("a"));
     const { cursor, requests } = fake([slow.answer]);
     const controller = new AbortController();
@@ -81,27 +81,27 @@ describe("the list of repositories", () => {
     expect([requests.length, requests[0]!.signal.aborted]).toEqual([1, false]);
   });
 
-  it("is each caller's own to sort", async () => {
+  it("is a copy for each caller", async () => {
     const { cursor } = fake([list("a", "b")]);
     (await cursor.repositories.list()).items.reverse();
     expect((await cursor.repositories.list()).items).toEqual([repo("a"), repo("b")]);
   });
 
-  it("belongs to one client", async () => {
+  it("is not shared between clients", async () => {
     const first = fake([list("a")]);
     const second = fake([list("b")]);
     await first.cursor.repositories.list();
     expect((await second.cursor.repositories.list()).items).toEqual([repo("b")]);
   });
 
-  it("is anew for a fresh caller beside one who takes what is remembered", async () => {
+  it("is requested for a fresh caller while another reuses the old answer", async () => {
     const { cursor } = fake([list("a"), list("b")]);
     await cursor.repositories.list();
     const both = [cursor.repositories.list(), cursor.repositories.list({ fresh: true })];
     expect((await Promise.all(both)).map(({ items }) => items)).toEqual([[repo("a")], [repo("b")]]);
   });
 
-  it("is given up when the last of its callers has gone, and asked for anew by the next", async () => {
+  it("is abandoned when its last caller has left, and requested again for the next", async () => {
     const { cursor, requests } = fake([silent, list("a")]);
     const [one, other] = [new AbortController(), new AbortController()];
     const calls = [one, other].map(({ signal }) => failure(cursor.repositories.list({}, { signal })));
@@ -116,7 +116,7 @@ describe("the list of repositories", () => {
   });
 
   it.each([{}, { items: "a" }, { items: null }, 5, []])(
-    "that is none is an error of ours: %j",
+    "that is not a list is an invalid response: %j",
     async (answer) => {
       const { cursor, fails } = fake(reply(200, answer));
       expect(await fails(cursor.repositories.list())).toMatchObject({

@@ -4,7 +4,7 @@ import { broken, failure, fake, refuse, reply } from "../support/api-server.ts";
 const secret = { id: "secv_1", name: "TOKEN", type: "runtime_secret", repos: [] };
 const id = "0b0e7b4e-0000-4000-8000-000000000001";
 
-it("a null cursor is the last page, as an absent one is elsewhere", async () => {
+it("a null cursor marks the last page, as an absent one does elsewhere", async () => {
   const { cursor, requests } = fake([
     reply(200, { items: [secret], nextCursor: "a+b" }),
     reply(200, { items: [secret], nextCursor: null }),
@@ -18,7 +18,7 @@ it("a null cursor is the last page, as an absent one is elsewhere", async () => 
   ]);
 });
 
-it("one page of a team, one of an environment", async () => {
+it("the secrets of a team and of an environment are one page each", async () => {
   const { cursor, requests } = fake(reply(200, { items: [secret], nextCursor: null }));
   expect(await cursor.secrets.team.list()).toEqual({ items: [secret] });
   expect(await cursor.secrets.environment.list(id)).toEqual({ items: [secret] });
@@ -28,7 +28,7 @@ it("one page of a team, one of an environment", async () => {
   ]);
 });
 
-it("set is repeated when its answer is lost, whether it creates or changes; a version goes into the query", async () => {
+it("set is repeated when its answer is lost, and a version's id goes into the query", async () => {
   const { cursor, requests, run } = fake([
     broken(),
     reply(201, secret),
@@ -46,7 +46,7 @@ it("set is repeated when its answer is lost, whether it creates or changes; a ve
   ]);
 });
 
-it("delete: gone by the second attempt is done, gone at the first is the server's answer", async () => {
+it("delete succeeds if the secret is gone by the second attempt, and fails if it is at the first", async () => {
   const lost = fake([broken(), refuse(404, "secret_not_found"), broken(), refuse(404, "secret_not_found")]);
   expect(await lost.run(lost.cursor.secrets.team.delete("TOKEN"))).toEqual({ name: "TOKEN" });
   expect(await lost.run(lost.cursor.secrets.environment.delete(id, "TOKEN", { id: "secv_1" }))).toEqual({
@@ -59,7 +59,7 @@ it("delete: gone by the second attempt is done, gone at the first is the server'
   });
 });
 
-it("a secret's value is in no error, not even when the server quotes it", async () => {
+it("no error shows a secret's value, not even when the server quotes it", async () => {
   const quoting = reply(400, {
     error: { code: "validation_error", message: 'value "very secret" is too weak' },
   });
@@ -74,7 +74,7 @@ it("a secret's value is in no error, not even when the server quotes it", async 
   }
 });
 
-it.each(["", "..", undefined])("the name %j is refused", async (name) => {
+it.each(["", "..", undefined])("the name %j is rejected", async (name) => {
   const { cursor, requests } = fake(reply(200, {}));
   expect(await failure(cursor.secrets.team.delete(name as string))).toMatchObject({ argument: "name" });
   expect(await failure(cursor.secrets.environment.delete(name as string, "A"))).toMatchObject({

@@ -4,8 +4,6 @@
  */
 await Promise.all([
   import("p-retry"),
-  import("../../src/workers/controller-loop.ts"),
-  import("../../src/workers/watches.ts"),
   import("../../src/resources/artifact-download.ts"),
   import("../../src/resources/runs.ts"),
   import("../../src/runs/poller.ts"),

@@ -32,7 +32,7 @@ const newer = all.filter(({ isBaseline }) => !isBaseline);
 const table = [...baseline, ...newer].map(({ operationId, method, path, clientMethod, emulatorRoute }) => [
   operationId,
   `${method} ${path}`,
-  clientMethod === null ? "-" : `cursor.${clientMethod}`,
+  clientMethod ?? "-",
   emulatorRoute === null ? "-" : "yes",
 ]);
 const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));

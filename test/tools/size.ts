@@ -99,7 +99,7 @@ for (const [name, target] of Object.entries(manifest.exports)) {
 
 // An entry point that shares a chunk with the core must not make the core heavier.
 const foreign = initial.inputs.filter((path) =>
-  /dist\/(node|serve|ai-sdk|store|react|emulator|cli)\//.test(path),
+  /dist\/(workers|node|serve|ai-sdk|store|react|emulator|cli)\//.test(path),
 );
 if (foreign.length > 0) fail(`the core brings along ${foreign.join(", ")}`);
 if (initial.imports.length > 0) {

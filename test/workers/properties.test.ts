@@ -1,12 +1,13 @@
-import { Cursor, type RequestChange } from "cursor-cloud-agents";
+import { Cursor } from "cursor-cloud-agents";
 import { CursorEmulator, type FaultTarget, ManualClock } from "cursor-cloud-agents/emulator";
+import { type RequestChange, watchRequests } from "cursor-cloud-agents/workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { seeded, settle } from "./queue-server.ts";
 
-// Whatever happens to the queue and to the connection: after the next list the view is the queue, and a reader that
-// adds up its changes has the same.
+// Whatever happens to the queue and to the connection: after the next list the view equals the queue, and so does the sum
+// of a reader's changes.
 
 const ids = ["bc-1", "bc-2", "bc-3", "bc-4"];
 const id = fc.constantFrom(...ids);
@@ -70,10 +71,10 @@ async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, 
       if (!request) workers.addRequest({ id: step.id, pool: "gpu" });
       return;
     case "claim":
-      await other.fleet.claims.create({ id: step.id, workerId: `pw_${step.id}` }).catch(() => {});
+      await other.workers.claims.create({ id: step.id, workerId: `pw_${step.id}` }).catch(() => {});
       return;
     case "release":
-      await other.fleet.claims.release(step.id).catch(() => {});
+      await other.workers.claims.release(step.id).catch(() => {});
       return;
     case "connect":
       if (request?.claimedWorkerId) workers.connectWorker({ workerId: request.claimedWorkerId, pool: "gpu" });
@@ -117,7 +118,7 @@ async function act(emulator: CursorEmulator, clock: ManualClock, other: Cursor, 
   }
 }
 
-/** A reader's own idea of the queue: its changes, added up. */
+/** The queue as a reader sees it: the sum of its changes. */
 function addUp(changes: AsyncIterable<RequestChange>) {
   const known = new Map<string, unknown>();
   const wrong: string[] = [];
@@ -131,7 +132,7 @@ function addUp(changes: AsyncIterable<RequestChange>) {
   return { known, wrong };
 }
 
-/** A listing that breaks three times in a row is given up, and the watch with it: no view is left to be true. */
+/** A listing that breaks three times in a row ends the watch, so that there is no view left to compare. */
 const isBearable = (steps: Step[]): boolean =>
   steps.filter(
     (one) =>
@@ -142,7 +143,7 @@ const isBearable = (steps: Step[]): boolean =>
 
 const without = (request: Record<string, unknown> | undefined) => ({ ...request, wakeTimeoutMs: 0 });
 
-it("any interleaving of transitions, cuts, lost events, expiries and lists leaves the view true", async () => {
+it("the view equals the queue after any interleaving of transitions, cuts, lost events, expiries and lists", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 25 }).filter(isBearable),
@@ -153,7 +154,7 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
         emulator.workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 100 });
         const connect = (random: () => number) =>
           new Cursor({ apiKey: "sa_service", fetch: emulator.fetch, clock, random, maxRetries: 0 });
-        const queue = connect(seeded(seed)).fleet.requests.watch({ pool: "gpu" });
+        const queue = watchRequests(connect(seeded(seed)), { pool: "gpu" });
         const reader = addUp(queue);
         for (const one of steps) {
           await act(
@@ -165,7 +166,7 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
           await settle();
           expect(emulator.workers.watchers).toBeLessThanOrEqual(1);
         }
-        // By then every fault has struck and a list has come through.
+        // By then every fault has occurred and a list has succeeded.
         await clock.advance(1_000_000);
         const truth = emulator.workers.requests.filter(
           ({ state }) => state === "pending" || state === "claimed_offline",
@@ -181,11 +182,11 @@ it("any interleaving of transitions, cuts, lost events, expiries and lists leave
         expect([emulator.workers.watchers, clock.pending]).toEqual([0, 0]);
       },
     ),
-    { numRuns: Number(process.env["FLEET_RUNS"] ?? 40) },
+    { numRuns: Number(process.env["QUEUE_RUNS"] ?? 40) },
   );
 }, 120_000);
 
-it("two quiet hours: no position is ridden to its end, the lists are apart, and there is one socket", async () => {
+it("over two quiet hours no position expires, clients list at different moments, and each has one socket", async () => {
   const clock = new ManualClock();
   const emulator = new CursorEmulator({ clock });
   let most = 0;
@@ -206,7 +207,7 @@ it("two quiet hours: no position is ridden to its end, the lists are apart, and 
         return response;
       },
     });
-    return cursor.fleet.requests.watch();
+    return watchRequests(cursor);
   });
   await clock.advance(7_200_000);
   expect(emulator.requests.every(({ status }) => status === 200)).toBe(true);
@@ -217,7 +218,7 @@ it("two quiet hours: no position is ridden to its end, the lists are apart, and 
     expect(Math.max(...gaps)).toBeLessThan(300_000);
     expect(Math.max(...gaps) - Math.min(...gaps)).toBeGreaterThan(20_000);
   }
-  // Whoever started together is apart after an hour.
+  // Clients that started together list at different moments after an hour.
   const last = lists.map((times) => times.at(-1)!);
   expect(new Set(last).size).toBe(4);
   for (const queue of queues) queue.stop();

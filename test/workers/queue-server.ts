@@ -1,11 +1,6 @@
-import {
-  Cursor,
-  type CursorOptions,
-  type PendingRequest,
-  type RequestChange,
-  type RequestQueue,
-} from "cursor-cloud-agents";
+import { Cursor, type CursorOptions, type PendingRequest } from "cursor-cloud-agents";
 import { ManualClock } from "cursor-cloud-agents/emulator";
+import type { RequestChange, RequestQueue } from "cursor-cloud-agents/workers";
 
 export const listPath = "/v0/private-workers/pending-requests";
 export const watchPath = `${listPath}/stream`;
@@ -33,7 +28,7 @@ export const page = (streamCursor: string, ids: string[], nextPageToken?: string
     streamCursor,
     ...(nextPageToken === undefined ? {} : { nextPageToken }),
   });
-export const refusal = (
+export const failedResponse = (
   status: number,
   body: unknown = { error: { code: "c", message: "m" } },
   headers = {},
@@ -42,7 +37,7 @@ export const refusal = (
     ? new Response(body, { status, headers })
     : Response.json(body, { status, headers });
 
-/** One watch connection, played by hand. */
+/** One watch connection, controlled by the test. */
 export class Connection {
   isOpen = true;
   readonly response: Response;
@@ -92,7 +87,7 @@ export interface Seen {
 
 interface Script {
   list?: (index: number, seen: Seen) => Response | Promise<Response>;
-  /** What a watch is answered with; a connection stays open until it is played on. */
+  /** How a watch is answered; a connection stays open until the test ends it. */
   watch?: (connection: Connection, index: number, seen: Seen) => Connection | Response | Error;
   other?: (seen: Seen) => Response | Error;
 }
@@ -148,7 +143,7 @@ export class QueueServer {
     };
     request.signal.throwIfAborted();
     this.seen.push(seen);
-    // Not a network error: a loop without end shows.
+    // Not a network error, so that an endless loop fails the test.
     if (this.seen.length > 5_000) throw new RangeError("too many requests");
     const {
       list = () => page("s1", []),
@@ -171,7 +166,7 @@ export class QueueServer {
   };
 }
 
-/** A turn or two of the event loop: all that is under way in memory comes to rest. */
+/** Lets all work that is under way in memory finish. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

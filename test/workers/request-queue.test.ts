@@ -1,29 +1,30 @@
 import type { Cursor } from "cursor-cloud-agents";
+import { watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import {
   claimed,
   created,
   event,
+  failedResponse,
   follow,
   heartbeat,
   idsOf,
   page,
   pending,
   QueueServer,
-  refusal,
   seeded,
   settle,
 } from "./queue-server.ts";
 
-const watch = (cursor: Cursor, options = {}) => cursor.fleet.requests.watch({ pool: "gpu" }, options);
+const watch = (cursor: Cursor, options = {}) => watchRequests(cursor, { pool: "gpu" }, options);
 
 describe("list, then watch", () => {
-  it("lists to the end with the same filters, then watches from the list's position", async () => {
+  it("reads all pages with the same filters, then watches from the list's position", async () => {
     const server = new QueueServer({
       list: (index) => (index === 0 ? page("s1", ["bc-1", "bc-2"], "t1") : page("s1", ["bc-3"])),
     });
     const filters = { repository: "https://github.com/acme/p?x=1&y=a+b", pool: "GPU" };
-    const queue = server.cursor().fleet.requests.watch(filters);
+    const queue = watchRequests(server.cursor(), filters);
     const reading = follow(queue);
     await queue.synced;
     await settle();
@@ -38,7 +39,7 @@ describe("list, then watch", () => {
     queue.stop();
   });
 
-  it("applies each kind of event, once and whatever comes twice", async () => {
+  it("applies each kind of event once, even when it arrives twice", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     const queue = watch(server.cursor());
     const reading = follow(queue);
@@ -56,7 +57,7 @@ describe("list, then watch", () => {
       .send(event("moved", "e9", { id: "bc-2" }))
       .send(heartbeat("e10"));
     await settle();
-    // In one chunk's time the reader was told the latest of each; a slower wire tells every step.
+    // Within one chunk a reader receives only the latest state of each; over several chunks it receives every step.
     expect(idsOf(queue)).toEqual([]);
     server.last.send(created("e11", "bc-3"));
     await settle();
@@ -73,7 +74,7 @@ describe("list, then watch", () => {
     queue.stop();
   });
 
-  it("an event that can't be read is lost, moves the position, and the next list makes up for it", async () => {
+  it("skips an event that can't be read, moves the position, and catches up with the next list", async () => {
     const server = new QueueServer({ list: (index) => page(`s${index + 1}`, index === 0 ? [] : ["bc-9"]) });
     const queue = watch(server.cursor());
     const reading = follow(queue);
@@ -93,13 +94,13 @@ describe("list, then watch", () => {
   });
 });
 
-describe("the listing (B101)", () => {
+describe("the listing", () => {
   it.each([410, 400])(
-    "a page token that dies (%i) begins it anew: nothing of the half is shown",
+    "starts over when a page token expires (%i), and shows nothing of the first half",
     async (status) => {
       const answers = [
         () => page("s1", ["bc-old"], "t1"),
-        () => refusal(status),
+        () => failedResponse(status),
         () => page("s2", ["bc-1"], "t2"),
         () => page("s2", ["bc-2"]),
       ];
@@ -117,12 +118,12 @@ describe("the listing (B101)", () => {
     },
   );
 
-  it("a token that dies each time: three listings, then the error; the view stays as it was", async () => {
+  it("fails after three listings whose tokens expire, and leaves the view as it was", async () => {
     let isBroken = false;
     const server = new QueueServer({
       list: (_, { query }) => {
         if (!isBroken) return page("s1", ["bc-1"]);
-        return query["pageToken"] === undefined ? page("s2", ["bc-2"], "t") : refusal(410);
+        return query["pageToken"] === undefined ? page("s2", ["bc-2"], "t") : failedResponse(410);
       },
     });
     const queue = watch(server.cursor());
@@ -139,10 +140,10 @@ describe("the listing (B101)", () => {
     expect([server.open, server.clock.pending]).toEqual([0, 0]);
   });
 
-  it("a page that fails for a moment is asked for again, the pages before it are not", async () => {
+  it("requests a page again that fails for a moment, but not the pages before it", async () => {
     const server = new QueueServer({
       list: (index) =>
-        index === 0 ? page("s1", ["bc-1"], "t1") : index < 4 ? refusal(503) : page("s1", ["bc-2"]),
+        index === 0 ? page("s1", ["bc-1"], "t1") : index < 4 ? failedResponse(503) : page("s1", ["bc-2"]),
     });
     const queue = watch(server.cursor());
     await settle();
@@ -153,8 +154,8 @@ describe("the listing (B101)", () => {
     queue.stop();
   });
 
-  it("a list that can't be had: one layer of patience, not two that multiply", async () => {
-    const server = new QueueServer({ list: () => refusal(503) });
+  it("is retried by the loop alone, since two layers of retries would multiply", async () => {
+    const server = new QueueServer({ list: () => failedResponse(503) });
     let retries = 0;
     const queue = watch(server.cursor(), { onRetry: () => retries++ });
     await server.clock.advance(60_000);
@@ -167,7 +168,7 @@ describe("the listing (B101)", () => {
     ["a position that is missing", () => Response.json({ requests: [] })],
     ["a list that is missing", () => Response.json({ streamCursor: "s" })],
     ["a page of markup", () => new Response("<html>", { status: 200 })],
-  ])("%s is an invalid answer, after three tries", async (_, answer) => {
+  ])("fails with an invalid response after three attempts: %s", async (_, answer) => {
     const server = new QueueServer({ list: answer });
     const queue = watch(server.cursor());
     const reading = follow(queue);
@@ -177,7 +178,7 @@ describe("the listing (B101)", () => {
     expect(server.lists).toHaveLength(3);
   });
 
-  it("pages that name each other end in an error, not in a walk without end", async () => {
+  it("fails when pages name each other, instead of walking forever", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"], "t1") });
     const reading = follow(watch(server.cursor()));
     await server.clock.advance(60_000);
@@ -186,8 +187,8 @@ describe("the listing (B101)", () => {
   });
 });
 
-describe("a connection that is lost (B102, B103, B104)", () => {
-  it("that ends at once, a hundred times: a growing wait between the tries, one at a time", async () => {
+describe("a connection that is lost", () => {
+  it("a hundred times at once is opened again after growing pauses, one at a time", async () => {
     const server = new QueueServer({
       watch: (connection, index) => (index < 100 ? connection.end() : connection),
     });
@@ -207,14 +208,14 @@ describe("a connection that is lost (B102, B103, B104)", () => {
   });
 
   it.each([
-    ["503", () => refusal(503)],
-    ["429", () => refusal(429)],
+    ["503", () => failedResponse(503)],
+    ["429", () => failedResponse(429)],
     ["a page of markup", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
     [
       "no answer at all",
       () => new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
     ],
-  ])("%s: patience without a storm, and no error to the reader", async (_, answer) => {
+  ])("is retried without a storm and without an error to the reader: %s", async (_, answer) => {
     const server = new QueueServer({ watch: answer });
     const retries: number[] = [];
     const queue = watch(server.cursor(), {
@@ -231,9 +232,10 @@ describe("a connection that is lost (B102, B103, B104)", () => {
     expect(server.seen.length).toBe(after);
   });
 
-  it("Retry-After is obeyed, up to five minutes", async () => {
+  it("waits as long as Retry-After asks for, up to five minutes", async () => {
     const server = new QueueServer({
-      watch: (connection, index) => (index === 0 ? refusal(429, "", { "retry-after": "100" }) : connection),
+      watch: (connection, index) =>
+        index === 0 ? failedResponse(429, "", { "retry-after": "100" }) : connection,
     });
     const queue = watch(server.cursor());
     await server.clock.advance(99_000);
@@ -243,7 +245,7 @@ describe("a connection that is lost (B102, B103, B104)", () => {
     queue.stop();
   });
 
-  it("sixty seconds of silence are a dead socket; the next begins at the heartbeat", async () => {
+  it("counts as lost after sixty seconds of silence; the next continues at the last heartbeat", async () => {
     const server = new QueueServer();
     const queue = watch(server.cursor());
     const reading = follow(queue);
@@ -264,7 +266,7 @@ describe("a connection that is lost (B102, B103, B104)", () => {
     queue.stop();
   });
 
-  it("goes on from the last event: in the query, and in no header", async () => {
+  it("continues from the last event, named in the query and in no header", async () => {
     const server = new QueueServer();
     const queue = watch(server.cursor());
     await settle();
@@ -281,7 +283,7 @@ describe("a connection that is lost (B102, B103, B104)", () => {
     queue.stop();
   });
 
-  it("after a good while the first try comes soon again", async () => {
+  it("after a good connection is opened again soon", async () => {
     const server = new QueueServer({
       watch: (connection, index) => (index < 4 ? connection.end() : connection),
     });
@@ -296,8 +298,8 @@ describe("a connection that is lost (B102, B103, B104)", () => {
     queue.stop();
   });
 
-  it("stop() during a wait is the end of it", async () => {
-    const server = new QueueServer({ watch: () => refusal(503) });
+  it("is not opened again after stop() during a pause", async () => {
+    const server = new QueueServer({ watch: () => failedResponse(503) });
     const queue = watch(server.cursor());
     const reading = follow(queue);
     await server.clock.advance(3_000);
@@ -310,13 +312,13 @@ describe("a connection that is lost (B102, B103, B104)", () => {
   });
 });
 
-describe("what a refusal means (B106)", () => {
+describe("a failed response", () => {
   it.each([
-    ["the documented body", () => refusal(410, { code: "cursor_expired" })],
-    ["the usual envelope", () => refusal(410, { error: { code: "cursor_expired", message: "m" } })],
-    ["no body", () => refusal(410, "")],
-    ["markup", () => refusal(410, "<html>gone</html>")],
-  ])("410 with %s: list again", async (_, answer) => {
+    ["the documented body", () => failedResponse(410, { code: "cursor_expired" })],
+    ["the usual envelope", () => failedResponse(410, { error: { code: "cursor_expired", message: "m" } })],
+    ["no body", () => failedResponse(410, "")],
+    ["markup", () => failedResponse(410, "<html>gone</html>")],
+  ])("410 with %s leads to a new list", async (_, answer) => {
     const server = new QueueServer({
       list: (index) => page(`s${index + 1}`, [`bc-${index + 1}`]),
       watch: (connection, index) => (index === 0 ? answer() : connection),
@@ -331,8 +333,8 @@ describe("what a refusal means (B106)", () => {
     queue.stop();
   });
 
-  it("410 each time: no storm", async () => {
-    const server = new QueueServer({ watch: () => refusal(410, { code: "cursor_expired" }) });
+  it("410 each time does not lead to a storm", async () => {
+    const server = new QueueServer({ watch: () => failedResponse(410, { code: "cursor_expired" }) });
     const queue = watch(server.cursor());
     await server.clock.advance(60_000);
     expect(server.lists.length).toBeLessThanOrEqual(7);
@@ -346,21 +348,26 @@ describe("what a refusal means (B106)", () => {
     ["list", 400],
     ["list", 401],
     ["list", 403],
-  ] as const)("on the %s, %i is final: a typed error, and not one request more", async (where, status) => {
-    const answer = () => refusal(status, { error: "Invalid cursor: it is" });
-    const server = new QueueServer({ [where]: answer });
-    const queue = watch(server.cursor());
-    const reading = follow(queue);
-    await server.clock.advance(600_000);
-    expect(reading.failure).toMatchObject({ kind: "api", status });
-    expect([server.lists.length, server.watches.length]).toEqual([1, where === "watch" ? 1 : 0]);
-    expect(server.clock.pending).toBe(0);
-    // Whoever comes to read later hears the same.
-    await expect(queue[Symbol.asyncIterator]().next()).rejects.toBe(reading.failure);
-  });
+  ] as const)(
+    "to the %s with status %i is final: a typed error, and no further request",
+    async (where, status) => {
+      const answer = () => failedResponse(status, { error: "Invalid cursor: it is" });
+      const server = new QueueServer({ [where]: answer });
+      const queue = watch(server.cursor());
+      const reading = follow(queue);
+      await server.clock.advance(600_000);
+      expect(reading.failure).toMatchObject({ kind: "api", status });
+      expect([server.lists.length, server.watches.length]).toEqual([1, where === "watch" ? 1 : 0]);
+      expect(server.clock.pending).toBe(0);
+      // A later reader receives the same error.
+      await expect(queue[Symbol.asyncIterator]().next()).rejects.toBe(reading.failure);
+    },
+  );
 
-  it("after a refusal a new watch begins anew", async () => {
-    const server = new QueueServer({ list: (index) => (index === 0 ? refusal(403) : page("s1", ["bc-1"])) });
+  it("ends one watch, and a new watch starts again", async () => {
+    const server = new QueueServer({
+      list: (index) => (index === 0 ? failedResponse(403) : page("s1", ["bc-1"])),
+    });
     const cursor = server.cursor();
     await expect(watch(cursor).synced).rejects.toMatchObject({ status: 403 });
     const queue = watch(cursor);
@@ -370,8 +377,8 @@ describe("what a refusal means (B106)", () => {
   });
 });
 
-describe("the five minutes of a position (B107)", () => {
-  it("twenty clients that start together list again apart, before it is over, with one socket each", async () => {
+describe("the five minutes of a position", () => {
+  it("twenty clients that start together list again in time, at different moments, with one socket each", async () => {
     const servers = Array.from(
       { length: 20 },
       () => new QueueServer({ list: (index) => page(`s${index}`, ["bc-1"]) }),
@@ -399,7 +406,7 @@ describe("the five minutes of a position (B107)", () => {
     for (const queue of queues) queue.stop();
   });
 
-  it("counts from the moment the list was asked for, however long its pages take", async () => {
+  it("count from the moment the list was requested, however long its pages take", async () => {
     const server = new QueueServer({
       list: async (index) => {
         await new Promise<void>((resolve) => server.clock.setTimeout(resolve, 30_000));
@@ -417,7 +424,7 @@ describe("the five minutes of a position (B107)", () => {
     queue.stop();
   });
 
-  it("what a list differs in comes as changes; what it doesn't is no news", async () => {
+  it("end with a list whose differences arrive as changes, and nothing else", async () => {
     const lists = [
       ["bc-1", "bc-2", "bc-3"],
       ["bc-2", "bc-3", "bc-4"],
@@ -433,7 +440,7 @@ describe("the five minutes of a position (B107)", () => {
     const reading = follow(queue);
     await settle();
     reading.changes.length = 0;
-    server.last.cut(); // the connection's end is not the list's business
+    server.last.cut(); // the end of the connection does not change what the list shows
     await server.clock.advance(290_000);
     expect(reading.brief.sort()).toEqual(["added bc-4 list", "removed bc-1 list", "updated bc-3 list"]);
     queue.stop();

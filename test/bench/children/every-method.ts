@@ -1,8 +1,9 @@
 // Uses every method once: what the compiler has to do for it is a figure. Only compiled, never run.
 import type { Cursor, CursorError, RunEvent } from "cursor-cloud-agents";
+import { watchRequests } from "cursor-cloud-agents/workers";
 
 export async function everyMethod(cursor: Cursor): Promise<unknown[]> {
-  const { agents, runs, artifacts, fleet, environments, secrets } = cursor;
+  const { agents, runs, artifacts, workers, environments, secrets } = cursor;
   const { agent, run } = await agents.create({ prompt: "Add a README" }, { onConflict: "adopt" });
   const { data, requestId } = await agents.get(agent.id).withResponse();
   const all: unknown[] = [data.status, requestId, await cursor.me(), await cursor.prompt("Explain it")];
@@ -19,9 +20,9 @@ export async function everyMethod(cursor: Cursor): Promise<unknown[]> {
   all.push(await download.bytes(), await cursor.usage.get(agent.id, { runId: run.id }));
   all.push(await cursor.models.list(), await cursor.repositories.list({ fresh: true }));
   all.push(await cursor.workerTokens.create({ forUserEmail: "a@example.com" }));
-  all.push(await fleet.summary(), await fleet.workers.list(), await fleet.workers.get("worker"));
-  all.push(await fleet.pools.list(), await fleet.requests.list(), await fleet.claims.release("claim"));
-  const queue = fleet.requests.watch();
+  all.push(await workers.summary(), await workers.list(), await workers.get("worker"));
+  all.push(await workers.pools.list(), await workers.requests.list(), await workers.claims.release("claim"));
+  const queue = watchRequests(cursor);
   for await (const change of queue) all.push(change.type, queue.current().size);
   all.push(await environments.list(), await environments.get("env"), await environments.delete("env"));
   all.push(await environments.builds.list("env"), await environments.builds.get("env", "build"));

@@ -1,5 +1,5 @@
 /**
- * What an autoscaler for self-hosted workers would do now, from the fleet's summary and the queue's depth.
+ * What an autoscaler for self-hosted workers would do now, from the workers' summary and the queue's depth.
  *
  * The rule: as many workers as are in use, plus one for each request that waits, plus some spare ones; within a minimum
  * and a maximum. Workers in use are never counted away, whatever the maximum says: only idle ones may be stopped.
@@ -24,16 +24,16 @@ export interface Load {
 
 export type Decision = { action: "keep" } | { action: "scale up" | "scale down"; by: number };
 
-/** Reads the fleet. The queue is read to its end: a page is not its depth. */
+/** Reads the workers and the queue. The queue is read to its end, since one page does not show its depth. */
 export async function readLoad(cursor: Cursor, signal?: AbortSignal): Promise<Load> {
   // The queue first: a request that gets its worker in between is counted twice rather than not at all.
   let waiting = 0;
-  for await (const request of cursor.fleet.requests.list({ limit: 100 }, { signal })) {
+  for await (const request of cursor.workers.requests.list({ limit: 100 }, { signal })) {
     // A claimed request in the queue waits for its own worker; a new one would not help it.
     if (request.claimedWorkerId === undefined) waiting++;
   }
   // Without a part for the team, none of its workers is connected.
-  const { teamSummary } = await cursor.fleet.summary({ signal });
+  const { teamSummary } = await cursor.workers.summary({ signal });
   return { connected: teamSummary?.totalConnected ?? 0, inUse: teamSummary?.inUse ?? 0, waiting };
 }
 

@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { ApiException, type BatchV1Api, type V1Job } from "@kubernetes/client-node";
 import type { Cursor } from "cursor-cloud-agents";
+import { controlRequests } from "cursor-cloud-agents/workers";
 
 export interface KubernetesControllerOptions {
   cursor: Cursor;
@@ -26,7 +27,7 @@ export interface KubernetesControllerOptions {
 /** Runs until `signal` aborts. The Jobs go on: they are the cluster's. */
 export async function runKubernetesController(options: KubernetesControllerOptions): Promise<void> {
   const { cursor, batch, namespace, pool, name, log, signal } = options;
-  const controller = cursor.fleet.requests.controller({
+  const controller = controlRequests(cursor, {
     filters: { pool },
     concurrency: 10,
     claim: () => `${name}-${randomUUID()}`,

@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { Cursor } from "cursor-cloud-agents";
+import { controlRequests } from "cursor-cloud-agents/workers";
 
 export interface PoolControllerOptions {
   cursor: Cursor;
@@ -49,7 +50,7 @@ export async function runPoolController(options: PoolControllerOptions): Promise
     child.on("error", (error) => log(`${workerId}: ${error.message}`));
   }
 
-  const controller = cursor.fleet.requests.controller({
+  const controller = controlRequests(cursor, {
     filters: { pool },
     concurrency: maxWorkers,
     claim: () => {

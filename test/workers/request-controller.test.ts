@@ -1,10 +1,10 @@
+import { Cursor, type PendingRequest } from "cursor-cloud-agents";
+import { type CursorEmulator, type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
 import {
   type ControllerClaim,
-  Cursor,
-  type PendingRequest,
+  controlRequests,
   type RequestControllerOptions,
-} from "cursor-cloud-agents";
-import { type CursorEmulator, type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
+} from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { settle } from "./queue-server.ts";
@@ -21,7 +21,7 @@ function stage(options: Partial<RequestControllerOptions> & { emulator?: Emulato
   const errors: { error: unknown; id: string | undefined }[] = [];
   let workers = 0;
   const run = (more: Partial<RequestControllerOptions> = {}) =>
-    cursor.fleet.requests.controller({
+    controlRequests(cursor, {
       filters: { pool: "gpu" },
       concurrency: 10,
       claim: () => `pw_${++workers}`,
@@ -44,7 +44,7 @@ const stateOf = (emulator: CursorEmulator, id: string) => {
 };
 
 describe("a controller", () => {
-  it("claims what waits and what comes, once each, and hands it over with its worker", async () => {
+  it("claims the requests that wait and that arrive, once each, and hands each to start with its worker", async () => {
     const { clock, emulator, started, errors, run, sent } = stage();
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     emulator.workers.addRequest({ id: "bc-other", pool: "cpu" });
@@ -66,7 +66,7 @@ describe("a controller", () => {
     expect([emulator.workers.watchers, clock.pending]).toEqual([0, 0]);
   });
 
-  it("holds no more requests in hand than it may", async () => {
+  it("handles no more requests at once than its concurrency", async () => {
     let most = 0;
     let now = 0;
     const finish: (() => void)[] = [];
@@ -88,12 +88,12 @@ describe("a controller", () => {
     await controller.stop();
   });
 
-  it("loses a race without a word, and doesn't try again", async () => {
+  it("reports no error when another controller was faster, and doesn't try again", async () => {
     const { clock, emulator, cursor, started, errors, run, sent } = stage();
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run({
       claim: async () => {
-        await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_faster" });
+        await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_faster" });
         return "pw_late";
       },
     });
@@ -102,18 +102,18 @@ describe("a controller", () => {
     await controller.stop();
   });
 
-  it("takes up a request whose other claim has ended", async () => {
+  it("claims a request whose other claim has ended", async () => {
     const { clock, emulator, cursor, started, run } = stage();
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
-    await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_other" });
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_other" });
     const controller = run();
     await clock.advance(1_000);
     expect(started).toEqual([]);
-    await cursor.fleet.claims.release("bc-1");
+    await cursor.workers.claims.release("bc-1");
     await clock.advance(1_000);
     expect(started).toHaveLength(1);
-    // And again, when its own worker never came and the claim was ended.
-    await cursor.fleet.claims.release("bc-1");
+    // And again, when its own worker never connected and the claim was released.
+    await cursor.workers.claims.release("bc-1");
     await clock.advance(1_000);
     expect(started.map(({ claim }) => claim.workerId)).toEqual(["pw_1", "pw_2"]);
     await controller.stop();
@@ -133,8 +133,8 @@ describe("a controller", () => {
   });
 });
 
-describe("what could not be started", () => {
-  it("is released, and tried again after a growing while", async () => {
+describe("a request that could not be started", () => {
+  it("is released, and handled again after growing pauses", async () => {
     const attempts: number[] = [];
     const { clock, emulator, started, errors, run, sent } = stage({
       start: () => {
@@ -153,7 +153,7 @@ describe("what could not be started", () => {
     await controller.stop();
   });
 
-  it("with { fail }, the waiting user is told, and nobody tries again", async () => {
+  it("with { fail }, the waiting user reads the message, and the request is not handled again", async () => {
     const { clock, emulator, started, errors, run, sent } = stage({
       start: () => ({ fail: "No machine of this kind" }),
     });
@@ -165,7 +165,7 @@ describe("what could not be started", () => {
     await controller.stop();
   });
 
-  it("with { fail } on a server that knows no such call, it is released", async () => {
+  it("with { fail } on a server without that endpoint, is released", async () => {
     const { clock, emulator, run, sent } = stage({ start: () => ({ fail: "No machine" }) });
     emulator.faults.status("failClaim", 404, { times: Number.POSITIVE_INFINITY });
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
@@ -175,10 +175,10 @@ describe("what could not be started", () => {
     await controller.stop();
   });
 
-  it("a release that finds no claim is no error, and is not repeated", async () => {
+  it("is released once, and a release that finds no claim is not an error", async () => {
     const { clock, emulator, cursor, errors, run, sent } = stage({
       start: async () => {
-        await cursor.fleet.claims.release("bc-1");
+        await cursor.workers.claims.release("bc-1");
         throw new Error("mine");
       },
     });
@@ -192,7 +192,7 @@ describe("what could not be started", () => {
 });
 
 describe("a claim whose answer was lost", () => {
-  it("that was made: the request has left the list, and its worker is started, marked as unsure", async () => {
+  it("and that was made has left the list: its worker is started, and the claim marked as unsure", async () => {
     const { clock, emulator, started, errors, run, sent } = stage();
     emulator.faults.dropAnswer("claimPendingRequest");
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
@@ -205,7 +205,7 @@ describe("a claim whose answer was lost", () => {
     await controller.stop();
   });
 
-  it("that was never heard: the list still has it unclaimed, and it is claimed for the same worker", async () => {
+  it("and that never arrived is still listed as unclaimed: it is made again for the same worker", async () => {
     const { clock, emulator, started, run, sent } = stage();
     emulator.faults.dropRequest("claimPendingRequest");
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
@@ -219,11 +219,11 @@ describe("a claim whose answer was lost", () => {
   it.each([
     [404, []],
     [409, [{ id: "bc-1", claim: { id: "bc-1", workerId: "pw_1", outcome: "unknown" } }]],
-  ])("that seems unheard, and is refused with %i the second time", async (status, expected) => {
+  ])("and whose second attempt gets a %i is settled by it", async (status, expected) => {
     const { clock, emulator, started, run, sent } = stage();
     emulator.faults.dropRequest("claimPendingRequest");
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
-    // The first fault strikes the first claim, this one the second.
+    // The first fault applies to the first claim, this one to the second.
     emulator.faults.status(
       ({ operationId }) => operationId === "claimPendingRequest" && sent("claimPendingRequest") > 1,
       status,
@@ -235,7 +235,7 @@ describe("a claim whose answer was lost", () => {
     await controller.stop();
   });
 
-  it("while the list can't be read either: nothing is claimed or forgotten until it can", async () => {
+  it("waits for the list while that can't be read either: nothing is claimed or forgotten", async () => {
     const { clock, emulator, started, run, sent } = stage();
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
     const controller = run({
@@ -251,7 +251,7 @@ describe("a claim whose answer was lost", () => {
     await controller.stop();
   });
 
-  it("and whose worker can't be started is not released: it may be another's", async () => {
+  it("and whose worker can't be started is not released, since it may be another controller's", async () => {
     const { clock, emulator, run, sent } = stage({
       start: () => {
         throw new Error("no capacity");
@@ -273,7 +273,7 @@ describe("claimed requests whose worker is offline", () => {
     const { clock, emulator, cursor } = all;
     emulator.workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
     emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
-    await cursor.fleet.claims.create({ id: "bc-1", workerId: "pw_old" });
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_old" });
     emulator.workers.connectWorker({ workerId: "pw_old" });
     emulator.workers.endTurn("bc-1");
     emulator.workers.disconnectWorker("pw_old");
@@ -282,7 +282,7 @@ describe("claimed requests whose worker is offline", () => {
   }
   const revived = { id: "bc-1", claim: { id: "bc-1", workerId: "pw_old", revived: true } };
 
-  it("are revived with that worker, once, whether listed or told of", async () => {
+  it("are revived with that worker, once, whether a list or an event shows them", async () => {
     const { clock, emulator, started, run, sent } = await offline();
     emulator.workers.followUp("bc-1");
     const controller = run();
@@ -308,7 +308,7 @@ describe("claimed requests whose worker is offline", () => {
     await controller.stop();
   });
 
-  it("whose machine is no more are released, and claimed for a new worker", async () => {
+  it("are released and claimed for a new worker if their machine no longer exists", async () => {
     const { clock, emulator, started, run } = await offline((_, claim) => {
       if (claim.revived) throw new Error("no such machine");
     });
@@ -322,7 +322,7 @@ describe("claimed requests whose worker is offline", () => {
 });
 
 describe("the end of a controller", () => {
-  it("on a signal: no new claim, the starts under way come to their end, then done", async () => {
+  it("after a signal makes no new claim, lets the starts under way finish, and resolves done", async () => {
     const aborter = new AbortController();
     let finish = () => {};
     const { clock, emulator, started, run, sent } = stage({
@@ -345,7 +345,7 @@ describe("the end of a controller", () => {
     expect([started.length, sent("claimPendingRequest"), clock.pending]).toEqual([1, 1, 0]);
   });
 
-  it("a worker id that comes after the stop claims nothing", async () => {
+  it("ignores a worker id that arrives after the stop", async () => {
     let answer: (id: string) => void = () => {};
     const { clock, emulator, run, sent } = stage({
       claim: () => new Promise<string>((resolve) => (answer = resolve)),
@@ -359,7 +359,7 @@ describe("the end of a controller", () => {
     expect([sent("claimPendingRequest"), clock.pending]).toEqual([0, 0]);
   });
 
-  it("a refusal of the server's ends it: done rejects, onError hears of it", async () => {
+  it("comes with a 403: done rejects, and onError receives the error", async () => {
     const { emulator, errors, run } = stage();
     emulator.faults.status("watchPendingRequests", 403, { times: Number.POSITIVE_INFINITY });
     const controller = run();
@@ -368,7 +368,7 @@ describe("the end of a controller", () => {
     await controller.stop();
   });
 
-  it("an onError that throws ends it", async () => {
+  it("comes when onError throws", async () => {
     const { clock, emulator, run } = stage({
       start: () => {
         throw new Error("no capacity");
@@ -396,7 +396,7 @@ describe("the end of a controller", () => {
     [{ onError: "log" }, "onError"],
     [{ filters: { pol: "gpu" } }, "pol"],
     [{ concurency: 1 }, "concurency"],
-  ])("%j is refused at once", async (options, argument) => {
+  ])("%j throws at once", async (options, argument) => {
     const { emulator, run } = stage();
     expect(() => run(options as never)).toThrow(expect.objectContaining({ kind: "argument", argument }));
     await settle();
@@ -405,10 +405,10 @@ describe("the end of a controller", () => {
 });
 
 describe("two controllers", () => {
-  // Two hundred show what a thousand do, in a fifth of the time.
-  const count = Number(process.env["FLEET_REQUESTS"] ?? 200);
+  // Two hundred requests show the same as a thousand, in a fifth of the time.
+  const count = Number(process.env["CONTROLLER_REQUESTS"] ?? 200);
 
-  it(`with ten workers each claim ${count} requests: none twice, none forgotten, whatever is lost on the way`, async () => {
+  it(`with ten workers each claim ${count} requests, none twice and none forgotten, whatever is lost on the way`, async () => {
     const clock = new ManualClock();
     const emulator = checkedEmulator({ clock });
     const starts = new Map<string, string[]>();
@@ -420,7 +420,7 @@ describe("two controllers", () => {
         clock,
         random: () => (((index + 1) * 7 + workers) % 10) / 10,
       });
-      return cursor.fleet.requests.controller({
+      return controlRequests(cursor, {
         concurrency: 10,
         claim: () => `${name}_${++workers}`,
         start: async (request: PendingRequest, claim) => {
@@ -438,7 +438,7 @@ describe("two controllers", () => {
       if (id % 10 === 0) await clock.advance(100);
     }
     await clock.advance(700_000);
-    // The truth is the server's: each has one claim, and the worker of that claim was started, and started once.
+    // According to the server each request has one claim; the worker of that claim was started, once.
     for (const { id, claimedWorkerId } of emulator.workers.requests) {
       expect(
         starts.get(id)?.filter((worker) => worker === claimedWorkerId),

@@ -6,17 +6,21 @@ import type {
   PagePromise,
   PendingRequest,
   RegisterPoolParams,
-  RequestChange,
-  RequestQueue,
   Secret,
   Worker,
 } from "cursor-cloud-agents";
+import {
+  controlRequests,
+  type RequestChange,
+  type RequestQueue,
+  watchRequests,
+} from "cursor-cloud-agents/workers";
 import { expectTypeOf } from "vitest";
 
-// The fleet, environments and secrets: what callers give and get. Checked by `npx tsc`.
+// Workers, environments and secrets: what callers give and get. Checked by `npx tsc`.
 
 declare const cursor: Cursor;
-const { fleet } = cursor;
+const { workers } = cursor;
 const pool = { scope: "team", poolName: "gpu" } as const;
 const named = { scope: "team", pool_name: "gpu" } as const;
 
@@ -60,41 +64,45 @@ export const badDeregistrations: DeregisterPoolParams[] = [
 ];
 
 export async function lists(text?: string, count?: number, signal?: AbortSignal) {
-  expectTypeOf(fleet.workers.list()).toEqualTypeOf<PagePromise<Worker, { readonly totalCount: number }>>();
-  const workers = await fleet.workers.list({
+  expectTypeOf(workers.list()).toEqualTypeOf<PagePromise<Worker, { readonly totalCount: number }>>();
+  const page = await workers.list({
     status: "idle",
     scope: undefined,
     limit: count,
     pageToken: text,
   });
-  expectTypeOf(workers.totalCount).toEqualTypeOf<number>();
-  expectTypeOf(workers.nextCursor).toEqualTypeOf<string | undefined>();
-  const requests = await fleet.requests.list({ pool: text, repository: text }, { signal });
+  expectTypeOf(page.totalCount).toEqualTypeOf<number>();
+  expectTypeOf(page.nextCursor).toEqualTypeOf<string | undefined>();
+  const requests = await workers.requests.list({ pool: text, repository: text }, { signal });
   expectTypeOf(requests.streamCursor).toEqualTypeOf<string>();
-  for await (const page of fleet.requests.list().pages())
+  for await (const page of workers.requests.list().pages())
     expectTypeOf(page.streamCursor).toEqualTypeOf<string>();
-  for await (const request of fleet.requests.list()) expectTypeOf(request).toEqualTypeOf<PendingRequest>();
-  fleet.workers.list({ status: "a status of tomorrow" });
+  for await (const request of workers.requests.list()) expectTypeOf(request).toEqualTypeOf<PendingRequest>();
+  workers.list({ status: "a status of tomorrow" });
   // @ts-expect-error the wire's name is pageToken
-  fleet.workers.list({ cursor: "c" });
+  workers.list({ cursor: "c" });
   // @ts-expect-error pools have no pages
-  fleet.pools.list({ limit: 1 });
+  workers.pools.list({ limit: 1 });
   // @ts-expect-error a page of pools counts nothing
-  (await fleet.pools.list()).totalCount;
+  (await workers.pools.list()).totalCount;
 }
 
 export async function claims() {
-  expectTypeOf(await fleet.claims.create({ id: "bc-1", workerId: "pw_1" })).toEqualTypeOf<Claim>();
-  expectTypeOf((await fleet.claims.token({ id: "bc-1", workerId: "pw_1" })).token).toEqualTypeOf<string>();
-  fleet.claims.create({ id: "bc-1", workerId: "pw_1", sessionToken: true });
+  expectTypeOf(await workers.claims.create({ id: "bc-1", workerId: "pw_1" })).toEqualTypeOf<Claim>();
+  expectTypeOf((await workers.claims.token({ id: "bc-1", workerId: "pw_1" })).token).toEqualTypeOf<string>();
+  workers.claims.create({ id: "bc-1", workerId: "pw_1", sessionToken: true });
   // @ts-expect-error a claim is for a worker
-  fleet.claims.create({ id: "bc-1" });
+  workers.claims.create({ id: "bc-1" });
   // @ts-expect-error the user is told why
-  fleet.claims.fail("bc-1");
+  workers.claims.fail("bc-1");
 }
 
 export async function queue(signal?: AbortSignal, count?: number) {
-  const requests = fleet.requests.watch({ pool: undefined }, { signal, budgetMs: count, onRetry: undefined });
+  const requests = watchRequests(
+    cursor,
+    { pool: undefined },
+    { signal, budgetMs: count, onRetry: undefined },
+  );
   expectTypeOf(requests).toEqualTypeOf<RequestQueue>();
   expectTypeOf(requests.current()).toEqualTypeOf<Map<string, PendingRequest>>();
   for await (const change of requests) {
@@ -103,26 +111,26 @@ export async function queue(signal?: AbortSignal, count?: number) {
     else expectTypeOf(change.request).toEqualTypeOf<PendingRequest>();
   }
   // @ts-expect-error a page has no place in a watch
-  fleet.requests.watch({ limit: 1 });
+  watchRequests(cursor, { limit: 1 });
   // @ts-expect-error the socket is everyone's: it takes no headers of one
-  fleet.requests.watch({}, { headers: {} });
+  watchRequests(cursor, {}, { headers: {} });
 }
 
 export function controller(signal?: AbortSignal) {
   const claim = () => "pw_1";
   const start = () => {};
-  fleet.requests.controller({ concurrency: 1, claim, start, signal, filters: undefined, onError: undefined });
-  fleet.requests.controller({
+  controlRequests(cursor, { concurrency: 1, claim, start, signal, filters: undefined, onError: undefined });
+  controlRequests(cursor, {
     concurrency: 1,
     claim: async () => undefined,
     start: async () => ({ fail: "no" }),
   });
   // @ts-expect-error how many at once is the caller's to say
-  fleet.requests.controller({ claim, start });
+  controlRequests(cursor, { claim, start });
   // @ts-expect-error a worker's id is text
-  fleet.requests.controller({ concurrency: 1, claim: () => 7, start });
+  controlRequests(cursor, { concurrency: 1, claim: () => 7, start });
   // @ts-expect-error nothing else can be said of a start
-  fleet.requests.controller({ concurrency: 1, claim, start: () => "started" });
+  controlRequests(cursor, { concurrency: 1, claim, start: () => "started" });
 }
 
 export async function newer() {

@@ -1,29 +1,30 @@
-import { CursorError, type RequestChange } from "cursor-cloud-agents";
+import { CursorError } from "cursor-cloud-agents";
+import { type RequestChange, watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { QueueView } from "../../src/workers/queue-view.ts";
 import {
   claimed,
   created,
+  failedResponse,
   follow,
   idsOf,
   page,
   pending,
   QueueServer,
-  refusal,
   settle,
 } from "./queue-server.ts";
 
-describe("one upstream for all (B105)", () => {
-  it("two readers of one filter share a list and a socket; the last to leave closes it", async () => {
+describe("watches that share an upstream", () => {
+  it("two readers of one filter share a list and a socket, which the last to leave closes", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const { requests } = server.cursor().fleet;
-    const one = requests.watch({ pool: "gpu" });
-    const other = requests.watch({ pool: "gpu" });
+    const cursor = server.cursor();
+    const one = watchRequests(cursor, { pool: "gpu" });
+    const other = watchRequests(cursor, { pool: "gpu" });
     const readings = [follow(one), follow(other)];
     await settle();
     server.last.send(created("e1", "bc-2"));
     await settle();
-    const late = requests.watch({ pool: "gpu" });
+    const late = watchRequests(cursor, { pool: "gpu" });
     readings.push(follow(late));
     await late.synced;
     await settle();
@@ -43,10 +44,10 @@ describe("one upstream for all (B105)", () => {
     expect(readings.every(({ isOver, failure }) => isOver && failure === undefined)).toBe(true);
   });
 
-  it("six stalls: never two sockets at once", async () => {
+  it("six stalls never lead to two sockets at once", async () => {
     const server = new QueueServer();
-    const { requests } = server.cursor().fleet;
-    const queues = [requests.watch({ pool: "gpu" }), requests.watch({ pool: "gpu" })];
+    const cursor = server.cursor();
+    const queues = [watchRequests(cursor, { pool: "gpu" }), watchRequests(cursor, { pool: "gpu" })];
     await server.clock.advance(6 * 65_000);
     expect(server.watches.length).toBeGreaterThanOrEqual(6);
     expect(server.mostOpen).toBe(1);
@@ -59,29 +60,29 @@ describe("one upstream for all (B105)", () => {
     const server = new QueueServer();
     const cursor = server.cursor();
     const filters = [{ pool: "gpu" }, { pool: "GPU" }, { repository: "gpu" }, {}, undefined];
-    const queues = filters.map((filter) => cursor.fleet.requests.watch(filter));
-    queues.push(server.cursor().fleet.requests.watch({ pool: "gpu" }));
+    const queues = filters.map((filter) => watchRequests(cursor, filter));
+    queues.push(watchRequests(server.cursor(), { pool: "gpu" }));
     await settle();
     expect(server.watches).toHaveLength(5);
     for (const queue of queues) queue.stop();
   });
 
-  it("a new watch after the last has left lists anew", async () => {
+  it("a new watch after the last has left lists again", async () => {
     const server = new QueueServer({ list: (index) => page(`s${index}`, [`bc-${index}`]) });
-    const { requests } = server.cursor().fleet;
-    const first = requests.watch();
+    const cursor = server.cursor();
+    const first = watchRequests(cursor);
     await first.synced;
     first.stop();
-    const second = requests.watch();
+    const second = watchRequests(cursor);
     await second.synced;
     expect([idsOf(first), idsOf(second)]).toEqual([["bc-0"], ["bc-1"]]);
     second.stop();
   });
 
-  it("a refusal is told to each", async () => {
-    const server = new QueueServer({ list: () => refusal(401) });
-    const { requests } = server.cursor().fleet;
-    const readings = [follow(requests.watch()), follow(requests.watch())];
+  it("a failed response reaches each watch", async () => {
+    const server = new QueueServer({ list: () => failedResponse(401) });
+    const cursor = server.cursor();
+    const readings = [follow(watchRequests(cursor)), follow(watchRequests(cursor))];
     await Promise.all(readings.map(({ done }) => done));
     expect(readings.map(({ failure }) => failure)).toEqual([
       expect.objectContaining({ status: 401 }),
@@ -91,10 +92,10 @@ describe("one upstream for all (B105)", () => {
   });
 });
 
-describe("the ends of a watch", () => {
-  it("leaving the loop ends it, with nothing left behind", async () => {
+describe("the end of a watch", () => {
+  it("leaving the loop ends the watch and leaves nothing behind", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    for await (const change of server.cursor().fleet.requests.watch()) {
+    for await (const change of watchRequests(server.cursor())) {
       expect(change).toMatchObject({ type: "added", id: "bc-1" });
       break;
     }
@@ -104,7 +105,7 @@ describe("the ends of a watch", () => {
 
   it("leaving one of two loops leaves the other going", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const reading = follow(queue);
     for await (const _ of queue) break;
     await settle();
@@ -114,11 +115,11 @@ describe("the ends of a watch", () => {
     queue.stop();
   });
 
-  it("a signal ends it at once: the reader rejects with the reason as it is", async () => {
+  it("a signal ends the watch at once, and the reader rejects with its reason as it is", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
     const reason = { why: "enough" };
     const controller = new AbortController();
-    const queue = server.cursor().fleet.requests.watch({}, { signal: controller.signal });
+    const queue = watchRequests(server.cursor(), {}, { signal: controller.signal });
     const iterator = queue[Symbol.asyncIterator]();
     await queue.synced;
     controller.abort(reason);
@@ -127,9 +128,9 @@ describe("the ends of a watch", () => {
     expect([server.open, server.clock.pending]).toEqual([0, 0]);
   });
 
-  it("a signal that is aborted already: nothing is sent", async () => {
+  it("with a signal that is aborted already, nothing is sent", async () => {
     const server = new QueueServer();
-    const queue = server.cursor().fleet.requests.watch({}, { signal: AbortSignal.abort("no") });
+    const queue = watchRequests(server.cursor(), {}, { signal: AbortSignal.abort("no") });
     await expect(queue.synced).rejects.toBe("no");
     await settle();
     expect(server.seen).toEqual([]);
@@ -149,18 +150,18 @@ describe("the ends of a watch", () => {
       listeners--;
       removeEventListener.apply(signal, all);
     };
-    const { requests } = server.cursor().fleet;
+    const cursor = server.cursor();
     for (let round = 0; round < 5; round++) {
-      const queue = requests.watch({}, { signal });
+      const queue = watchRequests(cursor, {}, { signal });
       await queue.synced;
       queue.stop();
     }
     expect(listeners).toBe(0);
   });
 
-  it("budgetMs ends it cleanly", async () => {
+  it("budgetMs ends the watch without an error", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const queue = server.cursor().fleet.requests.watch({}, { budgetMs: 50_000 });
+    const queue = watchRequests(server.cursor(), {}, { budgetMs: 50_000 });
     const reading = follow(queue);
     await server.clock.advance(49_999);
     expect([server.open, reading.isOver]).toEqual([1, false]);
@@ -169,9 +170,9 @@ describe("the ends of a watch", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("a stop before the first list: synced says so, readers end, and nobody hears of it who doesn't ask", async () => {
+  it("a stop before the first list rejects synced, ends the readers, and causes no unhandled rejection", async () => {
     const server = new QueueServer({ list: () => new Promise(() => {}) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const reading = follow(queue);
     await settle();
     queue.stop();
@@ -179,15 +180,16 @@ describe("the ends of a watch", () => {
     await reading.done;
     expect(reading.failure).toBeUndefined();
     await expect(queue[Symbol.asyncIterator]().next()).resolves.toEqual({ done: true, value: undefined });
-    await using another = server.cursor().fleet.requests.watch();
+    await using another = watchRequests(server.cursor());
     expect(idsOf(another)).toEqual([]);
   });
 
   it("a callback that throws ends the watch of its owner only", async () => {
-    const server = new QueueServer({ watch: () => refusal(503) });
-    const { requests } = server.cursor().fleet;
+    const server = new QueueServer({ watch: () => failedResponse(503) });
+    const cursor = server.cursor();
     const failing = follow(
-      requests.watch(
+      watchRequests(
+        cursor,
         {},
         {
           onRetry: () => {
@@ -196,7 +198,7 @@ describe("the ends of a watch", () => {
         },
       ),
     );
-    const other = requests.watch();
+    const other = watchRequests(cursor);
     const reading = follow(other);
     await server.clock.advance(5_000);
     expect(failing.failure).toMatchObject({ message: "mine" });
@@ -215,22 +217,19 @@ describe("the ends of a watch", () => {
     [{ pools: "gpu" }, {}, "pools"],
     [{}, { budget: 1 }, "budget"],
     [{}, { onRetry: 7 }, "onRetry"],
-  ])(
-    "watch(%j, %j) is refused at once: an empty filter would mean everyone's requests",
-    async (filters, options, argument) => {
-      const server = new QueueServer();
-      const call = () => server.cursor().fleet.requests.watch(filters as never, options as never);
-      expect(call).toThrow(expect.objectContaining({ kind: "argument", argument }));
-      await settle();
-      expect([server.seen.length, server.clock.pending]).toEqual([0, 0]);
-    },
-  );
+  ])("watchRequests(cursor, %j, %j) throws at once", async (filters, options, argument) => {
+    const server = new QueueServer();
+    const call = () => watchRequests(server.cursor(), filters as never, options as never);
+    expect(call).toThrow(expect.objectContaining({ kind: "argument", argument }));
+    await settle();
+    expect([server.seen.length, server.clock.pending]).toEqual([0, 0]);
+  });
 });
 
 describe("a slow reader", () => {
-  it("is told the latest of each request, and nothing of what came and went", async () => {
+  it("receives the latest state of each request, and nothing of those that came and went", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1", "bc-2"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const iterator = queue[Symbol.asyncIterator]();
     expect((await iterator.next()).value).toMatchObject({ type: "added", id: "bc-1" });
     expect((await iterator.next()).value).toMatchObject({ type: "added", id: "bc-2" });
@@ -254,7 +253,7 @@ describe("a slow reader", () => {
     queue.stop();
   });
 
-  it("holds no more than the queue and what it was told, whatever passes by", () => {
+  it("holds no more ids than the queue has and it has received, however many pass by", () => {
     const view = new QueueView();
     const reader = view.read(() => {});
     for (let number = 0; number < 10_000; number++) {
@@ -266,9 +265,9 @@ describe("a slow reader", () => {
     expect(reader.size).toBe(10);
   });
 
-  it("several next() at once are answered in order", async () => {
+  it("gets answers in order for several next() at once", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1", "bc-2"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     const iterator = queue[Symbol.asyncIterator]();
     const all = await Promise.all([iterator.next(), iterator.next()]);
     expect(all.map(({ value }) => value?.id)).toEqual(["bc-1", "bc-2"]);
@@ -280,9 +279,9 @@ describe("a slow reader", () => {
     ]);
   });
 
-  it("what current() gives is a copy", async () => {
+  it("gets a copy from current()", async () => {
     const server = new QueueServer({ list: () => page("s1", ["bc-1"]) });
-    const queue = server.cursor().fleet.requests.watch();
+    const queue = watchRequests(server.cursor());
     await queue.synced;
     queue.current().clear();
     expect(idsOf(queue)).toEqual(["bc-1"]);

@@ -5,12 +5,39 @@ import type { RequestOptions } from "../options.ts";
 import { type PageNames, PagePromise } from "../pagination.ts";
 import { toQuery } from "./params.ts";
 
-/** A list endpoint's names, and the query parameter that takes a position. */
+/** The base of every group of operations on a client. */
+export class Resource {
+  readonly #transport: Transport;
+
+  /** @internal */
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * A method, not a property or a getter: what logs or walks a client must not find the transport and, in it, the key.
+   * @internal
+   */
+  protected transport(): Transport {
+    return this.#transport;
+  }
+
+  /** The list at `path`. @internal */
+  protected pages<T, Extra, Path extends PathsWith<"GET">>(
+    path: Path,
+    parts: ListParts<Path>,
+    options: RequestOptions | undefined,
+  ): PagePromise<T, Extra> {
+    return listPages(this.#transport, path, parts, options);
+  }
+}
+
+/** How a list endpoint names the parts of its pages, and the query parameter that takes a page cursor. */
 interface ListNames extends PageNames {
   parameter: string;
 }
 
-/** As most lists spell their pages. */
+/** The names that most lists use. */
 export const byCursor: ListNames = {
   itemsKey: "items",
   cursorKey: "nextCursor",
@@ -18,21 +45,25 @@ export const byCursor: ListNames = {
   idKey: "id",
 };
 
-/** As the fleet's do; what is on a page differs. */
+/** The names that the lists of workers use; each names its items differently. */
 export const byToken = { cursorKey: "nextPageToken", parameter: "pageToken" };
 
-/** One page. */
+/** A list that is a single page. */
 export const onePage = { itemsKey: "items", parameter: "" };
 
 interface ListParts<Path extends PathsWith<"GET">> {
+  /** @default those of {@link byCursor} */
   names?: ListNames;
   query?: object | undefined;
-  /** What the request needs beside the query's entries. */
+  /** What the request needs beside `query`: its path, or entries of the query that were checked. */
   input?: () => Input<"GET", Path>;
   agentId?: string;
 }
 
-/** The list at `path`. `T` and `Extra`, its items and its page's own fields, are what the method that returns it says. */
+/**
+ * The list at `path`. The calling method's return type determines `T` and `Extra`: the items, and the further fields of
+ * a page.
+ */
 export function listPages<T, Extra, Path extends PathsWith<"GET">>(
   transport: Transport,
   path: Path,
