@@ -29,7 +29,7 @@ describe("who may", () => {
     const { response, text } = await served(server, { authorize: () => verdict as boolean });
     expect(response.status).toBe(404);
     expect(JSON.parse(text)).toEqual({
-      error: { code: "not_found", message: "There is no such thing here." },
+      error: { code: "not_found", message: "Not found." },
     });
     expect(server.requests).toEqual([]);
   });

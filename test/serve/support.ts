@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import type { ServedFrame } from "cursor-cloud-agents/serve";
 import { type RunStreamResponseOptions, runStreamResponse } from "cursor-cloud-agents/serve";
 import { brief, ref, type StreamServer } from "../support/stream-server.ts";
@@ -76,19 +77,9 @@ export function piecewise(response: Response) {
   };
 }
 
-/** An AbortSignal that knows its listeners. */
+/** An AbortSignal with a count of its listeners. */
 export function countingSignal() {
   const controller = new AbortController();
   const { signal } = controller;
-  let listeners = 0;
-  const { addEventListener, removeEventListener } = signal;
-  signal.addEventListener = (...call: Parameters<typeof addEventListener>) => {
-    listeners++;
-    addEventListener.apply(signal, call);
-  };
-  signal.removeEventListener = (...call: Parameters<typeof removeEventListener>) => {
-    listeners--;
-    removeEventListener.apply(signal, call);
-  };
-  return { controller, signal, listeners: () => listeners };
+  return { controller, signal, listeners: () => getEventListeners(signal, "abort").length };
 }
