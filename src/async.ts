@@ -12,7 +12,7 @@ export interface Clock {
 }
 
 /** Timers longer than this fire at once in every JavaScript engine, so longer waits are shortened to it. */
-const longestTimer = 2 ** 31 - 1;
+export const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -20,6 +20,7 @@ const mayImport: Record<string, string[]> = {
   "api-promise": [],
   lazy: ["errors"],
   check: ["types", "errors", "async"],
+  "web-stream": ["async"],
   options: ["errors", "async", "check"],
   pagination: base,
   http: [...base, "generated"],
@@ -31,9 +32,9 @@ const mayImport: Record<string, string[]> = {
   node: subpath,
   // A watch is an event stream like that of a run: it shares the pieces that read one and judge its failures.
   workers: [...subpath, "async", "text", "check", "errors", "http", "sse", "runs"],
-  // Beside the public face, what stands in one place: how options are checked, which addresses are safe, what time is.
-  serve: [...subpath, "check", "async"],
-  "ai-sdk": [...subpath, "check", "async"],
+  // Beside the public face, what is shared: option tables, safe addresses, time, and the writing of event streams.
+  serve: [...subpath, "check", "async", "web-stream"],
+  "ai-sdk": [...subpath, "check", "async", "web-stream"],
   // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
   store: [...subpath, "serve", "async", "errors", "check", "options", "sse"],
   react: [...subpath, "store"],

@@ -1,21 +1,21 @@
 import type { GitInfo, RunStatus } from "../index.ts";
 
 /**
- * What the data part `data-run` of a message holds: the run itself, beside what it says. It is the message's first part
- * and is replaced in place as the run goes on.
+ * The data part `data-run` of a message: the run itself, beside its output. It is the message's first part and is replaced
+ * in place as the run goes on.
  */
 export interface RunData {
   /** The agent's id. */
   agentId: string;
   /** The run's id. */
   runId: string;
-  /** Absent while the run is being created. A status of an end is the run's outcome. */
+  /** Absent while the run is being created. A terminal status is the run's outcome. */
   status?: RunStatus;
   /** The run's whole duration in milliseconds, once it is over. */
   durationMs?: number;
   /** The agent's branches and pull requests, once the run is over. */
   git?: GitInfo;
-  /** The final reply, where the text that was streamed doesn't end with it. */
+  /** The final reply, where the streamed text doesn't end with it. */
   text?: string;
 }
 
@@ -27,17 +27,17 @@ export interface RunData {
  */
 export type RunDataTypes = { run: RunData };
 
-/** Marks a tool as run elsewhere: the client neither runs it nor sends the chat again when it is done. */
+/** Marks a tool as run elsewhere, so that the client neither runs it nor sends the chat again when it is done. */
 interface RemoteTool {
-  /** The wire's `callId`. */
+  /** The tool call's `callId`. */
   toolCallId: string;
   dynamic: true;
   providerExecuted: true;
 }
 
 /**
- * One chunk of an AI SDK UI message stream, of the sorts that a run becomes. A structural type of our own, with the
- * fields of ai 5.0.0 only: it fits the `UIMessageChunk` of ai 5, 6 and 7.
+ * One chunk of an AI SDK UI message stream, of the types that a run produces. A structural type of our own with the fields
+ * of ai 5.0.0 only, so that it is assignable to the `UIMessageChunk` of ai 5, 6 and 7.
  */
 export type UIMessageChunk<Metadata = unknown> =
   | { type: "start"; messageId: string; messageMetadata?: Metadata }

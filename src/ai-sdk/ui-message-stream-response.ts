@@ -1,22 +1,96 @@
 import { systemClock } from "../async.ts";
-import { ArgumentError, type Clock } from "../index.ts";
-import { ChunkReader, type Step } from "./chunk-reader.ts";
 import {
+  type Check,
+  checkClock,
+  checkFlag,
+  checkObject,
   checkOptions,
+  checkSignal,
+  checkTimeout,
+  type OptionTable,
+  orDefault,
+} from "../check.ts";
+import {
+  ArgumentError,
+  type Clock,
+  type Cursor,
+  type HeadersInput,
+  isApiError,
+  isTerminalStatus,
+  type RunRef,
+} from "../index.ts";
+import { EventStreamBody, encodeComment, encodeMessage, unbuffered } from "../web-stream.ts";
+import {
+  ChunkReader,
   type RunEventSource,
-  responseOptionNames,
-  type UIMessageStreamResponseOptions,
-} from "./options.ts";
+  type UIMessageStreamOptions,
+  uiMessageStreamTable,
+} from "./ui-message-stream.ts";
 
-/** A comment: every SSE parser passes over it. */
-const signOfLife = ": keep-alive\n\n";
-const longestTimer = 2 ** 31 - 1;
+/** How a run is answered as a UI message stream. */
+export interface UIMessageStreamResponseOptions<Metadata = unknown> extends UIMessageStreamOptions<Metadata> {
+  /** Additional headers; they replace ours of the same name. @default none */
+  headers?: HeadersInput | undefined;
+  /**
+   * After this many milliseconds without a message an SSE comment is sent, since proxies end silent connections; Infinity:
+   * never. @default 15_000
+   */
+  keepAlive?: number | undefined;
+  /** Where time comes from, for tests. @default the system's clock */
+  clock?: Clock | undefined;
+}
+
+/** How a page that comes back is answered. */
+export interface ResumeUIMessageStreamOptions<Metadata = unknown>
+  extends UIMessageStreamResponseOptions<Metadata> {
+  /**
+   * Send a run that is over again, too, instead of answering 204. For chats whose messages are not stored when a run
+   * ends: the whole message as long as the API keeps the stream, afterwards its final reply.
+   * @default false
+   */
+  replayFinished?: boolean | undefined;
+  /** Ends the request and the reading, never the run; `request.signal` is one. @default none */
+  signal?: AbortSignal | undefined;
+}
+
+/** The answer's headers: ours, then the caller's. */
+const toHeaders: Check<Headers> = (argument, value = {}) => {
+  const headers = new Headers({
+    "content-type": "text/event-stream",
+    "x-vercel-ai-ui-message-stream": "v1",
+    // No `connection` header: a response may not set one for the next hop.
+    ...unbuffered,
+  });
+  try {
+    const more = value as HeadersInput;
+    for (const [name, text] of Symbol.iterator in more ? more : Object.entries(more)) {
+      if (text !== undefined && text !== null) headers.set(name, text);
+    }
+  } catch {
+    // The platform's own message is not passed on, since it quotes the value.
+    throw new ArgumentError(argument, "contains a name or a value that can't be sent in a header");
+  }
+  return headers;
+};
+
+const responseTable = {
+  ...uiMessageStreamTable,
+  headers: toHeaders,
+  keepAlive: orDefault(checkTimeout, 15_000),
+  clock: orDefault(checkClock, systemClock),
+} satisfies OptionTable<UIMessageStreamResponseOptions>;
+
+const resumeTable = {
+  ...responseTable,
+  replayFinished: orDefault(checkFlag, false),
+  signal: checkSignal,
+} satisfies OptionTable<ResumeUIMessageStreamOptions>;
 
 /**
- * {@link toUIMessageStream} as the answer of a route that `useChat` talks to: status 200, one SSE message per chunk,
+ * {@link toUIMessageStream} as the answer of a route that `useChat` calls: status 200, one SSE message per chunk,
  * `[DONE]` at the end, comments while the run is silent.
  *
- * The run's stream is closed when the client leaves; the run goes on. Don't give `request.signal` to `runs.cancel`:
+ * The run's stream is closed when the client leaves; the run goes on. Don't pass `request.signal` to `runs.cancel`:
  * a closed tab, a reload and `stop()` look alike.
  *
  * @throws ArgumentError at once
@@ -33,73 +107,61 @@ export function toUIMessageStreamResponse<Metadata = unknown>(
   stream: RunEventSource,
   options: UIMessageStreamResponseOptions<Metadata> = {},
 ): Response {
-  checkOptions(options, responseOptionNames);
-  const { keepAlive = 15_000, clock = systemClock } = options;
-  // `connection` is not a header that an answer may set for the next hop; `no-transform` keeps compressors from buffering.
-  const headers = new Headers({
-    "content-type": "text/event-stream",
-    "cache-control": "no-cache, no-transform",
-    "x-vercel-ai-ui-message-stream": "v1",
-    "x-accel-buffering": "no",
-  });
-  addHeaders(headers, options.headers);
-  return new Response(toEventStream(new ChunkReader(stream, options), keepAlive, clock), { headers });
+  checkObject("options", options);
+  const { headers, keepAlive, clock, ...streamOptions } = checkOptions(responseTable, options);
+  const reader = new ChunkReader(stream, streamOptions);
+  const onClose = () => reader.close();
+  const body = new EventStreamBody(messagesOf(reader), { clock, keepAlive, keepAliveComment, onClose });
+  return new Response(body.stream, { headers });
 }
 
-function toEventStream(reader: ChunkReader, interval: number, clock: Clock): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let pending: Promise<Step | undefined> | undefined;
-  let wake = () => {};
-  /** The reading's next step, or "quiet" once the time is up. The timer lives no longer than the wait. */
-  const nextStep = async (until: number): Promise<Step | undefined | "quiet"> => {
-    pending ??= reader.next();
-    const waiting = pending;
-    let timer: unknown;
-    const quiet = new Promise<"quiet">((resolve) => {
-      wake = () => resolve("quiet");
-      if (until !== Number.POSITIVE_INFINITY) timer = clock.setTimeout(wake, until - clock.now());
-    });
-    try {
-      const step = await Promise.race([waiting, quiet]);
-      if (step !== "quiet") pending = undefined;
-      return step;
-    } finally {
-      if (timer !== undefined) clock.clearTimeout(timer);
-    }
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      pull: async (controller) => {
-        const until = interval > longestTimer ? Number.POSITIVE_INFINITY : clock.now() + interval;
-        for (let text = ""; text === ""; ) {
-          const step = await nextStep(until);
-          if (reader.isClosed) return;
-          if (step === undefined) {
-            controller.enqueue(encoder.encode("data: [DONE]\n\n"));
-            return controller.close();
-          }
-          text = step === "quiet" || step.isHeartbeat ? signOfLife : step.chunks.map(toMessage).join("");
-          if (text !== "") controller.enqueue(encoder.encode(text));
-        }
-      },
-      cancel: () => {
-        reader.close();
-        wake();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
+const keepAliveComment = encodeComment("keep-alive");
 
-const toMessage = (chunk: unknown): string => `data: ${JSON.stringify(chunk)}\n\n`;
-
-function addHeaders(headers: Headers, more: UIMessageStreamResponseOptions["headers"] = {}): void {
-  try {
-    for (const [name, value] of Symbol.iterator in more ? more : Object.entries(more)) {
-      if (value !== undefined && value !== null) headers.set(name as string, value);
-    }
-  } catch {
-    // What it says quotes the value.
-    throw new ArgumentError("headers", "can't be sent");
+/** The SSE messages of a run. Events that a message doesn't show produce none, so the silence goes on through them. */
+async function* messagesOf(reader: ChunkReader): AsyncGenerator<string, undefined> {
+  for (let step = await reader.next(); step; step = await reader.next()) {
+    const messages = step.chunks.map((chunk) => encodeMessage({ data: JSON.stringify(chunk) }));
+    const text = step.isHeartbeat ? keepAliveComment : messages.join("");
+    if (text !== "") yield text;
   }
+  yield encodeMessage({ data: "[DONE]" });
+}
+
+/**
+ * The answer of the route that `useChat({ resume: true })` calls when a page comes back: `GET {api}/{chatId}/stream`.
+ *
+ * - No run (`ref` undefined or null), one that no longer exists, or one that is over: 204, nothing to resume.
+ * - A run at work: its message from the start, the same chunks with the same ids as the first time. The API keeps the
+ *   events; nothing is stored here. Where they are gone already (410), the message is the final reply, once it arrives.
+ *
+ * Give `useChat` no unfinished message of the run among its initial ones: versions before 5.0.233, 6.0.250 and 7.0.62
+ * would append to it. Check first that this user may see this run.
+ *
+ * @throws ArgumentError; ApiError and the like when the run can't be looked up
+ * @example
+ * export async function GET(request: Request): Promise<Response> {
+ *   const chatId = new URL(request.url).pathname.split("/").at(-2);
+ *   const run = await latestRunOf(chatId, await userOf(request)); // yours: which run is whose
+ *   return resumeUIMessageStreamResponse(cursor, run, { signal: request.signal });
+ * }
+ */
+export async function resumeUIMessageStreamResponse<Metadata = unknown>(
+  cursor: Cursor,
+  ref: RunRef | undefined | null,
+  options: ResumeUIMessageStreamOptions<Metadata> = {},
+): Promise<Response> {
+  checkObject("options", options);
+  const { replayFinished, signal, ...responseOptions } = checkOptions(resumeTable, options);
+  if (typeof cursor?.runs?.stream !== "function") throw new ArgumentError("cursor", "expected a Cursor");
+  const nothingToResume = new Response(null, { status: 204 });
+  if (ref === undefined || ref === null) return nothingToResume;
+  const status = await cursor.runs.get(ref, signal === undefined ? {} : { signal }).then(
+    (run) => run.status,
+    (error: unknown) => {
+      if (isApiError(error) && error.status === 404) return undefined;
+      throw error;
+    },
+  );
+  if (status === undefined || (isTerminalStatus(status) && !replayFinished)) return nothingToResume;
+  return toUIMessageStreamResponse(cursor.runs.stream(ref, { signal }), responseOptions);
 }

@@ -1,6 +1,15 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { sleep } from "../async.ts";
-import { anyValue, checkOptions, checkRef, type OptionTable, oneOf, orDefault, segment } from "../check.ts";
+import {
+  anyValue,
+  checkObject,
+  checkOptions,
+  checkRef,
+  type OptionTable,
+  oneOf,
+  orDefault,
+  segment,
+} from "../check.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import type { Transport } from "../http/transport.ts";
 import { type RequestOptions, requestOptions as requestOptionTable } from "../options.ts";
@@ -191,8 +200,9 @@ export class Runs {
    */
   stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
     const checkedRef = checkRef(ref);
+    checkObject("options", options);
     const { signal, ...others } = checkOptions(requestOptionTable, requestOptions);
-    const merged = signal === undefined || options?.signal ? options : { ...options, signal };
+    const merged = signal === undefined || options.signal ? options : { ...options, signal };
     return new RunStream(checkedRef, this.#source(checkedRef, others), merged);
   }
 

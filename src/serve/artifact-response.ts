@@ -1,29 +1,50 @@
-import { isSafeTransport } from "../check.ts";
+import { checkFlag, isSafeTransport, type OptionTable, orDefault } from "../check.ts";
 import { ApiError, type ArtifactDownload, type Cursor } from "../index.ts";
-import { answer, empty, notFound } from "./answers.ts";
-import { refuseAtGate } from "./gate.ts";
-import {
-  type AgentRef,
-  checkFlag,
-  checkOptions,
-  commonNames,
-  type ServeOptions,
-  toAgentRef,
-} from "./options.ts";
+import { answer, empty, json } from "./failure.ts";
+import { type AgentRef, checkRoute, type ServeOptions, serveTable, throughGate, toAgentRef } from "./gate.ts";
+
+/**
+ * Lists an agent's artifacts for a browser: `{ "items": [{ path, sizeBytes, updatedAt }, …] }`, at most 100. Each
+ * `path` is one that {@link artifactResponse} accepts.
+ *
+ * @throws ArgumentError when an option is not valid, above all without `authorize`; whatever `authorize` throws
+ * @example
+ * app.get("/agents/:agentId/artifacts", (context) =>
+ *   artifactsResponse(cursor, context.req.param("agentId"), { request: context.req.raw, authorize }));
+ */
+export async function artifactsResponse(
+  cursor: Cursor,
+  agentId: string,
+  options: ServeOptions<AgentRef>,
+): Promise<Response> {
+  const checked = checkRoute(serveTable, cursor, options);
+  const { signal } = checked.request;
+  return throughGate("GET", toAgentRef(agentId), checked, (ref) =>
+    answer(checked, async () => {
+      const { items } = await cursor.artifacts.list(ref.agentId, { signal });
+      return json(200, { items });
+    }),
+  );
+}
 
 /** How a browser gets an artifact. */
 export interface ArtifactResponseOptions extends ServeOptions<AgentRef> {
-  /** Send the bytes through this server, instead of sending the browser to the storage. @default false */
+  /** Send the bytes through this server, instead of redirecting the browser to the storage. @default false */
   proxy?: boolean | undefined;
 }
 
+const artifactTable = {
+  ...serveTable,
+  proxy: orDefault(checkFlag, false),
+} satisfies OptionTable<ArtifactResponseOptions>;
+
 /**
- * Gives one artifact to a browser: a redirect to its presigned URL, which is good for about 15 minutes and for whoever
- * has it, or, with `proxy`, the bytes. Proxied files come as downloads in a sandbox of their own: an agent may have
+ * Gives one artifact to a browser: a redirect to its presigned URL, which works for about 15 minutes and for everyone who
+ * has it, or, with `proxy`, the bytes. Proxied files are sent as downloads in a sandbox of their own: an agent may have
  * written anything, and it must not run as your site.
  *
  * @param path As the list gives it, `artifacts/…`; anything else is 404
- * @throws ArgumentError when an option can't work, above all without `authorize`; what `authorize` throws
+ * @throws ArgumentError when an option is not valid, above all without `authorize`; whatever `authorize` throws
  * @example
  * app.get("/agents/:agentId/artifact", (context) =>
  *   artifactResponse(cursor, context.req.param("agentId"), context.req.query("path"), { request: context.req.raw, authorize }));
@@ -34,25 +55,26 @@ export async function artifactResponse(
   path: string | null | undefined,
   options: ArtifactResponseOptions,
 ): Promise<Response> {
-  checkOptions(cursor, options, [...commonNames, "proxy"]);
-  const isProxied = checkFlag("proxy", options.proxy);
-  const ref = isArtifactPath(path) ? toAgentRef(agentId) : undefined;
-  const refused = await refuseAtGate({ method: "GET" }, ref, options);
-  if (refused || !ref || !isArtifactPath(path)) return refused ?? notFound();
-  const { signal } = options.request;
-  return answer(options, async () => {
-    if (isProxied) return toResponse(await cursor.artifacts.download(ref.agentId, path, { signal }));
-    const { url } = await cursor.artifacts.url(ref.agentId, path, { signal });
-    return empty(302, { location: checkLocation(url, ref), "referrer-policy": "no-referrer" });
-  });
+  const checked = checkRoute(artifactTable, cursor, options);
+  const { request, proxy } = checked;
+  // Without a ref the gate answers 404, so what follows sees good paths only.
+  const known = isArtifactPath(path) ? toAgentRef(agentId) : undefined;
+  return throughGate("GET", known, checked, (ref) =>
+    answer(checked, async () => {
+      const { signal } = request;
+      if (proxy) return toResponse(await cursor.artifacts.download(ref.agentId, path as string, { signal }));
+      const { url } = await cursor.artifacts.url(ref.agentId, path as string, { signal });
+      return empty(302, { location: checkLocation(url, ref), "referrer-policy": "no-referrer" });
+    }),
+  );
 }
 
-/** What a browser may be sent to: https, or this machine's own storage, where the API is an emulator. */
+/** Where a browser may be redirected to: https, or a storage on this machine, where the API is an emulator. */
 function checkLocation(url: string, { agentId }: AgentRef): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed && isSafeTransport(parsed) && parsed.username === "" && parsed.password === "") return url;
   const path = `/v1/agents/${agentId}/artifacts/download`;
-  throw new ApiError(`GET ${path} -> 200, but the URL in it is no https address`, {
+  throw new ApiError(`GET ${path} -> 200, but its URL is not an https address`, {
     status: 502,
     code: "invalid_response",
     method: "GET",
@@ -61,7 +83,7 @@ function checkLocation(url: string, { agentId }: AgentRef): string {
   });
 }
 
-/** As the API lists them: below `artifacts/`, without a step up, a control character or half a surrogate pair. */
+/** As the API lists them: below `artifacts/`, without `..`, control characters or half a surrogate pair. */
 const isArtifactPath = (path: unknown): path is string =>
   typeof path === "string" &&
   path.length <= 4096 &&
@@ -82,13 +104,13 @@ function toResponse({ path, body, contentType, sizeBytes }: ArtifactDownload): R
 }
 
 /**
- * A page of the site that loads it as a script or a style asks neither for a download nor for a sandbox: only a type
- * that is no such thing, with `nosniff`, keeps it from running.
+ * A page of the site that loads the file as a script or a style ignores both the download and the sandbox headers. Only
+ * another type, together with `nosniff`, keeps it from running.
  */
 const harmlessType = (type = "application/octet-stream"): string =>
   /script|css/i.test(type) ? "application/octet-stream" : type;
 
-/** The file's own name, in the form of RFC 8187. */
+/** The file's own name, in the encoding of RFC 8187. */
 function encodeName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1) || "artifact";
   return encodeURIComponent(name).replace(

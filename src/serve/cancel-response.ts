@@ -1,17 +1,15 @@
 import type { Cursor, RunRef } from "../index.ts";
-import { answer, json } from "./answers.ts";
-import { refuseAtGate } from "./gate.ts";
-import { checkOptions, commonNames, type ServePostOptions, toRunRef } from "./options.ts";
-import { refuseUnlessJson } from "./request-body.ts";
-import { checkOrigins } from "./same-origin.ts";
+import { answer, json } from "./failure.ts";
+import { checkRoute, type ServePostOptions, servePostTable, throughGate, toRunRef } from "./gate.ts";
 
 /**
- * Cancels a run for a browser, for good: a POST as `application/json`, whose body isn't looked at. Answers 200 with
- * `{ "id": "run-…" }`; 409 `run_not_cancellable` when the run is over. Refuses what {@link followUpResponse} refuses.
+ * Cancels a run for a browser, for good: a POST as `application/json`, whose body is ignored. Answers 200 with
+ * `{ "id": "run-…" }`; 409 `run_not_cancellable` when the run is over. Rejects the requests that {@link followUpResponse}
+ * rejects.
  *
- * To stop watching is another thing: closing the EventSource does that, and the run goes on.
+ * To stop watching is something else: closing the EventSource does that, and the run continues.
  *
- * @throws ArgumentError when an option can't work, above all without `authorize`; what `authorize` throws
+ * @throws ArgumentError when an option is not valid, above all without `authorize`; whatever `authorize` throws
  * @example
  * app.post("/agents/:agentId/runs/:id/cancel", (context) =>
  *   cancelResponse(cursor, context.req.param(), { request: context.req.raw, authorize }));
@@ -21,16 +19,11 @@ export async function cancelResponse(
   ref: RunRef,
   options: ServePostOptions<RunRef>,
 ): Promise<Response> {
-  checkOptions(cursor, options, [...commonNames, "allowedOrigins"]);
-  const allowedOrigins = checkOrigins(options.allowedOrigins);
-  const run = toRunRef(ref);
-  const refused = await refuseAtGate({ method: "POST", allowedOrigins }, run, options);
-  if (refused || !run) return refused as Response;
-  return (
-    refuseUnlessJson(options.request) ??
-    answer(options, async () => {
+  const checked = checkRoute(servePostTable, cursor, options);
+  return throughGate("POST", toRunRef(ref), checked, (run) =>
+    answer(checked, async () => {
       await cursor.runs.cancel(run);
       return json(200, { id: run.id });
-    })
+    }),
   );
 }

@@ -1,17 +1,17 @@
 import { ApiError, CursorError, StreamError, TimeoutError } from "../index.ts";
 
 /**
- * What a page is told when something fails: `{ error: { code, message } }` in an answer, `code` and `message` in a
+ * What a page learns when something fails: `{ error: { code, message } }` in an answer, `code` and `message` in a
  * `failure` frame. The wording is this library's; nothing of the API's answer is in it.
  *
- * - `not_found`: no such agent, run or artifact, or not for this caller
- * - `method_not_allowed`, `cross_origin`, `unsupported_media_type`, `body_too_large`, `invalid_request`: of the request
- * - `agent_busy`, `agent_archived`, `run_not_cancellable`, `conflict`: not in this state
- * - `rate_limited`: later; `usage_limit_exceeded`: the account's spending limit is reached
- * - `upstream_refused`: the API doesn't accept the server's key, or the key may not do this
+ * - `not_found`: the agent, run or artifact does not exist, or not for this caller
+ * - `method_not_allowed`, `cross_origin`, `unsupported_media_type`, `body_too_large`, `invalid_request`: the request is wrong
+ * - `agent_busy`, `agent_archived`, `run_not_cancellable`, `conflict`: not possible in the present state
+ * - `rate_limited`: try again later; `usage_limit_exceeded`: the account's spending limit is reached
+ * - `upstream_refused`: the API doesn't accept the server's key, or the key is not allowed to do this
  * - `upstream_unavailable`, `upstream_timeout`: the API can't be reached
- * - `outcome_unknown`: no answer came; what was asked for may have happened
- * - `event_too_large`: the run's stream can't be read past one of its events
+ * - `outcome_unknown`: no answer came, so the request may or may not have been carried out
+ * - `event_too_large`: one of the run's events is too large to read, so its stream can't be followed any further
  * - `internal_error`: the server's own code failed
  */
 export type ServeErrorCode =
@@ -34,33 +34,33 @@ export type ServeErrorCode =
   | "event_too_large"
   | "internal_error";
 
-/** A failure as the browser may know it. */
+/** A failure, reduced to what the browser may know. */
 export interface Failure {
   status: number;
   code: ServeErrorCode;
   message: string;
-  /** Asking again changes nothing. */
+  /** Whether another attempt would fail, too. */
   isFinal: boolean;
   retryAfterMs?: number;
 }
 
 const messages: Record<ServeErrorCode, string> = {
-  not_found: "There is no such thing here.",
-  method_not_allowed: "This address doesn't take requests of this kind.",
+  not_found: "Not found.",
+  method_not_allowed: "This method is not allowed here.",
   cross_origin: "Requests from other sites are not accepted.",
   unsupported_media_type: "The request must be sent as application/json.",
-  body_too_large: "The request is too large.",
-  invalid_request: "The request can't be carried out as it is.",
+  body_too_large: "The request body is too large.",
+  invalid_request: "The request is not valid.",
   agent_busy: "The agent is still working on another prompt.",
   agent_archived: "The agent is archived.",
-  run_not_cancellable: "The run is over already.",
-  conflict: "This can't be done at the moment.",
+  run_not_cancellable: "The run is already over.",
+  conflict: "This is not possible at the moment.",
   rate_limited: "Too many requests; try again later.",
   usage_limit_exceeded: "The account's usage limit is reached.",
   upstream_refused: "The server is not allowed to do this.",
   upstream_unavailable: "The service can't be reached at the moment.",
   upstream_timeout: "The service did not answer in time.",
-  outcome_unknown: "No answer came: it may have been done. Look before you repeat it.",
+  outcome_unknown: "No answer came, so this may or may not have been done. Check before you repeat it.",
   event_too_large: "The run can't be read any further.",
   internal_error: "Something went wrong on the server.",
 };
@@ -71,14 +71,11 @@ export const fail = (
   more: Partial<Omit<Failure, "status" | "code">> = {},
 ): Failure => ({ status, code, message: messages[code], isFinal: true, ...more });
 
-/** Codes of the API that a page can act on. All others stay on the server. */
-const told = ["agent_busy", "agent_archived", "run_not_cancellable"] as const;
-
-/** What may be told of anything that was thrown. */
+/** Maps anything that was thrown to what the browser may know of it. */
 export function failureOf(error: unknown): Failure {
   if (!CursorError.isInstance(error)) return fail(500, "internal_error");
   if (error.outcome === "unknown") return fail(TimeoutError.isInstance(error) ? 504 : 502, "outcome_unknown");
-  if (ApiError.isInstance(error)) return ofAnswer(error);
+  if (ApiError.isInstance(error)) return ofApiError(error);
   if (StreamError.isInstance(error) && error.reason !== "disconnected") {
     return fail(502, error.reason === "event_too_large" ? "event_too_large" : "upstream_unavailable");
   }
@@ -89,15 +86,68 @@ export function failureOf(error: unknown): Failure {
   return fail(500, "internal_error");
 }
 
-function ofAnswer({ status, code, retryAfterMs }: ApiError): Failure {
+/** The API's codes of a conflict that a page can act on. All others stay on the server. */
+const publicConflicts = ["agent_busy", "agent_archived", "run_not_cancellable"] as const;
+
+function ofApiError({ status, code, retryAfterMs }: ApiError): Failure {
   const later = { isFinal: false, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   if (code === "usage_limit_exceeded") return fail(503, "usage_limit_exceeded");
   if (status === 404) return fail(404, "not_found");
-  if (status === 409) return fail(409, told.find((known) => known === code) ?? "conflict");
+  if (status === 409) return fail(409, publicConflicts.find((known) => known === code) ?? "conflict");
   if (status === 429) return fail(429, "rate_limited", later);
   if (status === 503) return fail(503, "upstream_unavailable", later);
   if (status >= 500 || status === 408) return fail(502, "upstream_unavailable", later);
   if (status === 400 || status === 413 || status === 422) return fail(400, "invalid_request");
   // 401 and 403 are about the server's key. Passed on as they are, they would make a page log its user out.
   return fail(502, "upstream_refused");
+}
+
+// ── Answers ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+const jsonHeaders = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};
+
+/** An answer as JSON, which no cache may keep. */
+export const json = (status: number, body: unknown, more: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...more } });
+
+/** An answer without a body. */
+export const empty = (status: number, more: Record<string, string> = {}): Response =>
+  new Response(null, { status, headers: { "cache-control": "no-store", ...more } });
+
+/** A failure as an answer, in the form that all routes share. */
+export function failureResponse(
+  { status, code, message, retryAfterMs }: Failure,
+  more: Record<string, string> = {},
+): Response {
+  const retryAfter =
+    retryAfterMs === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+  return json(status, { error: { code, message } }, { ...retryAfter, ...more });
+}
+
+type OnError = ((error: unknown) => void) | undefined;
+
+/** Does a route's work. An error goes to `onError`, and what the browser may know of it becomes the answer. */
+export async function answer(
+  { request, onError }: { request: Request; onError?: OnError },
+  work: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await work();
+  } catch (error) {
+    // The browser has left, so nobody reads this answer. Servers log such a request as 499.
+    if (request.signal?.aborted && error === request.signal.reason) return empty(499);
+    report(onError, error);
+    return failureResponse(failureOf(error));
+  }
+}
+
+/** Passes an error to the server's own code. Whatever that throws must not break the response. */
+export function report(onError: OnError, error: unknown): void {
+  try {
+    onError?.(error);
+  } catch {}
 }

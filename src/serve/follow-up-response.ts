@@ -1,3 +1,4 @@
+import { type Check, type OptionTable, oneOf, orDefault } from "../check.ts";
 import {
   ArgumentError,
   type CreateRunOptions,
@@ -6,44 +7,49 @@ import {
   isArgumentError,
   type Prompt,
 } from "../index.ts";
-import { answer, json, refusal } from "./answers.ts";
-import { fail } from "./failure.ts";
-import { refuseAtGate } from "./gate.ts";
+import { answer, fail, failureResponse, json } from "./failure.ts";
 import {
   type AgentRef,
-  checkNumber,
-  checkOptions,
-  commonNames,
+  checkRoute,
   type ServePostOptions,
+  servePostTable,
+  throughGate,
   toAgentRef,
-} from "./options.ts";
-import { readJson, refuseUnlessJson } from "./request-body.ts";
-import { checkOrigins } from "./same-origin.ts";
+  wholeNumber,
+} from "./gate.ts";
 
-/** How a follow-up prompt is taken from a browser. */
+/** How a follow-up prompt is accepted from a browser. */
 export interface FollowUpResponseOptions extends ServePostOptions<AgentRef> {
-  /** As in `runs.create`. A wait lasts as long as the run in the way; it ends when the browser leaves. @default "throw" */
+  /** As in `runs.create`. A wait lasts as long as the agent's present run; it ends when the browser leaves. @default "throw" */
   whenBusy?: CreateRunOptions["whenBusy"];
-  /** All but the prompt is for you to say, not for the browser. */
+  /** The run's other parameters, which you decide and the browser does not. @default none */
   params?: Omit<CreateRunParams, "prompt"> | undefined;
-  /** The largest body taken, in bytes; images are in it as base64. @default 1_048_576 (1 MiB) */
+  /** The largest body accepted, in bytes; it contains images as base64. @default 1_048_576 (1 MiB) */
   maxBodyBytes?: number | undefined;
 }
 
-const optionNames = [
-  ...commonNames,
-  ...(["allowedOrigins", "whenBusy", "params", "maxBodyBytes"] satisfies (keyof FollowUpResponseOptions)[]),
-];
+const checkParams: Check<Omit<CreateRunParams, "prompt"> | undefined> = (argument, value) => {
+  if (value === undefined) return undefined;
+  if (typeof value === "object" && value !== null && !("prompt" in value)) return value;
+  throw new ArgumentError(argument, "expected the parameters of a run without its prompt");
+};
+
+const followUpTable = {
+  ...servePostTable,
+  whenBusy: orDefault(oneOf(["throw", "wait", "cancel"]), "throw"),
+  params: orDefault(checkParams, {}),
+  maxBodyBytes: orDefault(wholeNumber(1), 1024 * 1024),
+} satisfies OptionTable<FollowUpResponseOptions>;
 
 /**
- * Takes a follow-up prompt from a browser: a POST of `{ "prompt": "…" }`, or of a prompt with images, as
+ * Accepts a follow-up prompt from a browser: a POST of `{ "prompt": "…" }`, or of a prompt with images, as
  * `application/json`. Answers 201 with the new run, whose stream can be read at once.
  *
- * Refuses pages of other sites (403), other types (415), larger bodies (413) and other fields (400). Refusals are
- * `{ error: { code, message } }`: 409 `agent_busy` and `agent_archived`, 404, 429 with Retry-After, 502, …; where nobody
- * knows whether the run was made, 502 or 504 `outcome_unknown`.
+ * Rejects pages of other sites (403), other types (415), larger bodies (413) and other fields (400). Failures are
+ * `{ error: { code, message } }`: 409 `agent_busy` and `agent_archived`, 404, 429 with Retry-After, 502, …; where it is
+ * not known whether the run was created, 502 or 504 `outcome_unknown`.
  *
- * @throws ArgumentError when an option can't work, above all without `authorize`; what `authorize` throws
+ * @throws ArgumentError when an option is not valid, above all without `authorize`; whatever `authorize` throws
  * @example
  * app.post("/agents/:agentId/runs", (context) =>
  *   followUpResponse(cursor, context.req.param("agentId"), { request: context.req.raw, authorize, whenBusy: "wait" }));
@@ -53,43 +59,32 @@ export async function followUpResponse(
   agentId: string,
   options: FollowUpResponseOptions,
 ): Promise<Response> {
-  checkOptions(cursor, options, optionNames);
-  const { request, whenBusy = "throw", params = {} } = options;
-  const allowedOrigins = checkOrigins(options.allowedOrigins);
-  const maxBytes = checkNumber("maxBodyBytes", options.maxBodyBytes, { least: 1, otherwise: 1024 * 1024 });
-  if (!["throw", "wait", "cancel"].includes(whenBusy)) {
-    throw new ArgumentError("whenBusy", 'expected "throw", "wait" or "cancel"');
-  }
-  if (typeof params !== "object" || params === null || "prompt" in params) {
-    throw new ArgumentError("params", "expected what else there is to say of a run, beside its prompt");
-  }
-  const ref = toAgentRef(agentId);
-  const refused = await refuseAtGate({ method: "POST", allowedOrigins }, ref, options);
-  if (refused || !ref) return refused as Response;
-  const mistyped = refuseUnlessJson(request);
-  if (mistyped) return mistyped;
-  return answer(options, async () => {
-    const body = await readJson(request, maxBytes);
-    if (!("value" in body)) return body;
-    const prompt = promptOf(body.value);
-    if (prompt === undefined) return invalid('The request must be { "prompt": … } and nothing else.');
-    // A browser that leaves ends a wait. A prompt that is on its way is not called back: nobody could tell how far it got.
-    const signal = whenBusy === "throw" ? undefined : request.signal;
-    try {
-      const run = await cursor.runs.create(ref.agentId, { ...params, prompt } as CreateRunParams, {
-        whenBusy,
-        signal,
-      });
-      return json(201, run);
-    } catch (error) {
-      // It names what is wrong with the prompt, in this library's words.
-      if (isArgumentError(error) && error.argument.startsWith("prompt")) return invalid(error.message);
-      throw error;
-    }
-  });
+  const checked = checkRoute(followUpTable, cursor, options);
+  const { request, whenBusy, params, maxBodyBytes } = checked;
+  return throughGate("POST", toAgentRef(agentId), checked, (ref) =>
+    answer(checked, async () => {
+      const body = await readJson(request, maxBodyBytes);
+      if (!("value" in body)) return body;
+      const prompt = promptOf(body.value);
+      if (prompt === undefined) return invalid('The request must be { "prompt": … } and nothing else.');
+      // A browser that leaves ends a wait. A prompt on its way to the API is not aborted: its outcome would be unknown.
+      const signal = whenBusy === "throw" ? undefined : request.signal;
+      try {
+        const run = await cursor.runs.create(ref.agentId, { ...params, prompt } as CreateRunParams, {
+          whenBusy,
+          signal,
+        });
+        return json(201, run);
+      } catch (error) {
+        // Its message says what is wrong with the prompt, in this library's words.
+        if (isArgumentError(error) && error.argument.startsWith("prompt")) return invalid(error.message);
+        throw error;
+      }
+    }),
+  );
 }
 
-const invalid = (message: string): Response => refusal(fail(400, "invalid_request", { message }));
+const invalid = (message: string): Response => failureResponse(fail(400, "invalid_request", { message }));
 
 function promptOf(body: unknown): string | Prompt | undefined {
   if (!hasOnly(body, ["prompt"])) return undefined;
@@ -99,3 +94,41 @@ function promptOf(body: unknown): string | Prompt | undefined {
 
 const hasOnly = (value: unknown, names: readonly string[]): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).every((name) => names.includes(name));
+
+/** A request's JSON, read up to a limit whatever length it claims; or the answer that says what is wrong with it. */
+async function readJson(request: Request, maxBytes: number): Promise<{ value: unknown } | Response> {
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes === undefined) return failureResponse(fail(413, "body_too_large"));
+  try {
+    return { value: JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) };
+  } catch {
+    return invalid("The request is not valid JSON.");
+  }
+}
+
+/** Undefined where there are more bytes than the limit. */
+async function readBytes({ headers, body }: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (Number(headers.get("content-length")) > maxBytes) return undefined;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = body?.getReader();
+  try {
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+      length += next.value.length;
+      if (length > maxBytes) {
+        await reader?.cancel();
+        return undefined;
+      }
+      chunks.push(next.value);
+    }
+  } finally {
+    reader?.releaseLock();
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}

@@ -1,38 +1,176 @@
-import { empty, notFound, refusal } from "./answers.ts";
-import { fail } from "./failure.ts";
-import type { AgentRef, ServeOptions } from "./options.ts";
-import { isFromElsewhere } from "./same-origin.ts";
+import { longestTimer } from "../async.ts";
+import {
+  type Check,
+  type Checked,
+  checkCallback,
+  checkObject,
+  checkOptions,
+  type OptionTable,
+  orDefault,
+} from "../check.ts";
+import { ArgumentError, type Cursor, type RunRef } from "../index.ts";
+import { empty, fail, failureResponse } from "./failure.ts";
 
-/** Who gets past it. */
-export interface GateRules {
-  method: "GET" | "POST";
-  /** Checked origins; of use to a POST. */
-  allowedOrigins?: readonly string[];
+/** Names an agent, and one of its runs where the request is about a run. */
+export interface AgentRef {
+  /** The agent's id. */
+  agentId: string;
+  /** The run's id. */
+  id?: string;
 }
 
 /**
- * Everything that can be refused before the API is touched: the method, ids that can't be ids, a page of another site,
- * and whoever `authorize` doesn't let in. Undefined: go on.
+ * Decides who may see or do this. The key reaches every agent of its account, so only you know whose agent and run it is.
  *
- * OPTIONS is answered with the methods and no CORS header: to allow other origins is up to the server around this. HEAD
- * is refused like any other method, since only the API could say what a GET would answer.
+ * - `true`, and nothing else, lets the request through.
+ * - `false` is answered with 404, as if the run did not exist, so that a stranger learns nothing.
+ * - A `Response` is sent as it is: 401 to say "log in", 403 to say "not yours".
+ *
+ * It is called before anything else is done, with ids that are well-formed. The route rejects with whatever it throws.
+ * Its `request` is the one that you passed: leave the body of a POST alone, or read a `clone()`.
  */
-export async function refuseAtGate<Ref extends AgentRef>(
-  { method, allowedOrigins = [] }: GateRules,
+export type Authorize<Ref extends AgentRef = AgentRef> = (
+  request: Request,
+  ref: Ref,
+) => boolean | Response | Promise<boolean | Response>;
+
+/** Options of every route. */
+export interface ServeOptions<Ref extends AgentRef = AgentRef> {
+  /** The browser's request. */
+  request: Request;
+  /** Called first. It has no default: a route that is open to everyone says `() => true`. */
+  authorize: Authorize<Ref>;
+  /** Receives every error, for your log: the browser learns only a code and a short message. */
+  onError?: ((error: unknown) => void) | undefined;
+}
+
+/** Options of every route that changes something. */
+export interface ServePostOptions<Ref extends AgentRef = AgentRef> extends ServeOptions<Ref> {
+  /** Origins of other sites whose pages may post here, such as `https://app.example.com`. @default none */
+  allowedOrigins?: readonly string[] | undefined;
+}
+
+// ── Checking options ─────────────────────────────────────────────────────────────────────────────────────────────
+
+const checkAuthorize: Check<unknown> = (argument, value) => {
+  if (typeof value === "function") return value;
+  throw new ArgumentError(argument, "is missing: a function that decides who may see this agent or run");
+};
+
+/** By what it can do, not by its class: frameworks bring Request classes of their own. */
+const checkRequest: Check<Request> = (argument, value) => {
+  const request = value as Request | null | undefined;
+  if (typeof request?.url === "string" && typeof request.headers?.get === "function") return request;
+  throw new ArgumentError(argument, "expected a Request");
+};
+
+const checkOrigins: Check<readonly string[] | undefined> = (argument, value) => {
+  const isOrigin = (item: unknown) =>
+    typeof item === "string" && URL.canParse(item) && new URL(item).origin === item;
+  if (value === undefined || (Array.isArray(value) && value.every(isOrigin))) return value;
+  throw new ArgumentError(argument, "expected a list of origins such as https://app.example.com");
+};
+
+export const serveTable = {
+  // First, since a route without it is open to everyone.
+  authorize: checkAuthorize,
+  request: checkRequest,
+  onError: checkCallback,
+} satisfies OptionTable<ServeOptions>;
+
+export const servePostTable = {
+  ...serveTable,
+  allowedOrigins: orDefault(checkOrigins, []),
+} satisfies OptionTable<ServePostOptions>;
+
+/** A whole number within bounds; by default, a number of milliseconds that a timer can wait. */
+export const wholeNumber =
+  (least: number, most = longestTimer): Check<number | undefined> =>
+  (argument, value) => {
+    if (value === undefined) return undefined;
+    if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) {
+      return value as number;
+    }
+    throw new ArgumentError(argument, `expected a whole number from ${least} to ${most}`);
+  };
+
+/** Checks what a route was called with, before anything happens. */
+export function checkRoute<Options extends object, Table extends OptionTable<Options>>(
+  table: Table,
+  cursor: Cursor,
+  options: Options,
+): Checked<Options, Table> {
+  if (typeof cursor?.runs?.stream !== "function") throw new ArgumentError("cursor", "expected a Cursor");
+  checkObject("options", options);
+  return checkOptions<Options, Table>(table, options);
+}
+
+/** The API's ids: a prefix, then letters, digits, `-` and `_`. Nothing in them has a meaning in a URL. */
+const idForms = { agentId: /^bc-[0-9A-Za-z_-]{1,128}$/, id: /^run-[0-9A-Za-z_-]{1,128}$/ };
+
+const isId = (kind: keyof typeof idForms, value: unknown): value is string =>
+  typeof value === "string" && idForms[kind].test(value);
+
+/** Undefined where the text, which may come from a URL, can't be an agent's id. */
+export function toAgentRef(agentId: unknown): { agentId: string } | undefined {
+  return isId("agentId", agentId) ? { agentId } : undefined;
+}
+
+/**
+ * Undefined where the texts, which may come from a URL, can't be ids. Throws for what no URL can cause, since a 404 would
+ * hide the mistake in the route: the promise that Next.js passes for `params`, or other names of its parameters.
+ */
+export function toRunRef(ref: RunRef): RunRef | undefined {
+  if (typeof ref !== "object" || ref === null) {
+    throw new ArgumentError("ref", `expected a run ({ agentId, id }), got ${typeof ref}`);
+  }
+  for (const name of ["agentId", "id"] as const) {
+    if (name in ref) continue;
+    if ("then" in ref) throw new ArgumentError("ref", "expected a run, got a promise: await it");
+    throw new ArgumentError(`ref.${name}`, "is missing: a run is { agentId, id }");
+  }
+  const { agentId, id } = ref;
+  return isId("agentId", agentId) && isId("id", id) ? { agentId, id } : undefined;
+}
+
+// ── Checking the request ─────────────────────────────────────────────────────────────────────────────────────────
+
+/** The checked options that the gate reads. */
+type GateOptions<Ref extends AgentRef> = Pick<ServeOptions<Ref>, "request" | "authorize"> & {
+  allowedOrigins?: readonly string[];
+};
+
+/**
+ * Does a route's work if the request passes everything that can be checked without the API: its method, ids that can be
+ * ids, its origin, `authorize`, and the type of its body. Otherwise answers it.
+ *
+ * OPTIONS is answered with the methods and no CORS header: allowing other origins is up to the server around this route.
+ * HEAD is rejected like any other method, since only the API could say what a GET would answer.
+ *
+ * @param method A POST must come from this site or an allowed origin, and must be JSON
+ */
+export async function throughGate<Ref extends AgentRef>(
+  method: "GET" | "POST",
   ref: Ref | undefined,
-  { request, authorize }: ServeOptions<Ref>,
-): Promise<Response | undefined> {
+  { request, authorize, allowedOrigins = [] }: GateOptions<Ref>,
+  work: (ref: Ref) => Promise<Response>,
+): Promise<Response> {
   const allow = { allow: `${method}, OPTIONS` };
   if (request.method === "OPTIONS") return empty(204, allow);
-  if (request.method !== method) return refusal(fail(405, "method_not_allowed"), allow);
+  if (request.method !== method) return failureResponse(fail(405, "method_not_allowed"), allow);
   if (ref === undefined) return notFound();
-  if (method === "POST" && isFromElsewhere(request, allowedOrigins))
-    return refusal(fail(403, "cross_origin"));
+  if (method === "POST" && isFromOtherSite(request, allowedOrigins)) {
+    return failureResponse(fail(403, "cross_origin"));
+  }
   const verdict: unknown = await authorize(request, ref);
-  if (verdict === true) return undefined;
-  // Only a plain `true` opens: an answer that was forgotten, or a truthy something, does not.
-  return isResponse(verdict) ? verdict : notFound();
+  // Only a plain `true` lets through: a forgotten `return`, or another truthy value, does not.
+  if (verdict !== true) return isResponse(verdict) ? verdict : notFound();
+  // A form on another site can't send this type, so JSON comes from a script that was allowed to send it.
+  if (method === "POST" && !isJson(request)) return failureResponse(fail(415, "unsupported_media_type"));
+  return work(ref);
 }
+
+const notFound = (): Response => failureResponse(fail(404, "not_found"));
 
 /** By its shape: frameworks bring Response classes of their own. */
 const isResponse = (value: unknown): value is Response =>
@@ -40,3 +178,20 @@ const isResponse = (value: unknown): value is Response =>
   value !== null &&
   typeof (value as Response).status === "number" &&
   typeof (value as Response).headers === "object";
+
+const isJson = ({ headers }: Request): boolean =>
+  /^application\/json\s*(;|$)/i.test(headers.get("content-type") ?? "");
+
+/**
+ * Whether a browser sent this for another site's page. Browsers say so in `Sec-Fetch-Site`, older ones only in `Origin`,
+ * and no page can forge either. A request with neither header doesn't come from a browser, so it carries no user's cookies.
+ */
+function isFromOtherSite({ headers, url }: Request, allowedOrigins: readonly string[]): boolean {
+  const origin = headers.get("origin");
+  if (origin !== null && allowedOrigins.includes(origin)) return false;
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site !== "same-origin" && site !== "none";
+  if (origin === null) return false;
+  // By host: behind a proxy that ends TLS, the request's own scheme differs from the browser's.
+  return !URL.canParse(origin) || new URL(origin).host !== (headers.get("host") ?? new URL(url).host);
+}

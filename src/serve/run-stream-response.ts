@@ -1,11 +1,24 @@
-import { systemClock } from "../async.ts";
-import { ArgumentError, type Clock, type Cursor, type RunRef } from "../index.ts";
-import { empty, refusal } from "./answers.ts";
-import { refuseAtGate } from "./gate.ts";
-import { restOf } from "./messages.ts";
-import { checkFlag, checkNumber, checkOptions, commonNames, type ServeOptions, toRunRef } from "./options.ts";
-import { positionOf } from "./position.ts";
-import { RunFeed } from "./run-feed.ts";
+import { race, systemClock } from "../async.ts";
+import { checkClock, checkFlag, type OptionTable, orDefault } from "../check.ts";
+import {
+  type Clock,
+  type Cursor,
+  type RunEvent,
+  type RunRef,
+  type RunStream,
+  StreamError,
+} from "../index.ts";
+import { EventStreamBody, encodeComment, encodeRetry, unbuffered } from "../web-stream.ts";
+import { empty, type Failure, failureOf, failureResponse, report } from "./failure.ts";
+import { checkRoute, type ServeOptions, serveTable, throughGate, toRunRef, wholeNumber } from "./gate.ts";
+import {
+  encodeFrame,
+  endFrame,
+  failureFrame,
+  type Remainder,
+  remainderOf,
+  type ServedFrame,
+} from "./served-frame.ts";
 
 /** How a run is served to a browser. All times are milliseconds. */
 export interface RunStreamResponseOptions extends ServeOptions<RunRef> {
@@ -15,49 +28,52 @@ export interface RunStreamResponseOptions extends ServeOptions<RunRef> {
    * @default false
    */
   named?: boolean | undefined;
-  /** Ends the response after so long, before the platform does; the browser comes back and goes on. @default never */
+  /**
+   * Ends the response after this time, before the platform does; the browser reconnects and continues.
+   * At least 1_000. @default never
+   */
   maxDuration?: number | undefined;
   /**
-   * How long the answer may wait for the API, so that a refusal has a status of its own. Later refusals come as a
+   * How long the answer may wait for the API, so that a failure can have a status of its own. Later failures come as a
    * `failure` frame in a 200. 0: never wait.
    * @default 40
    */
   openingTimeout?: number | undefined;
-  /** A comment is sent after so long without an event. @default 15_000 */
+  /** A comment is sent after this time without a message. At least 1_000. @default 15_000 */
   keepAlive?: number | undefined;
-  /** How long an EventSource waits before it comes back. @default 2_000 */
+  /** How long an EventSource waits before it reconnects. @default 2_000 */
   retry?: number | undefined;
   /** Where time comes from, for tests. @default the system's clock */
   clock?: Clock | undefined;
 }
 
-const optionNames = [
-  ...commonNames,
-  ...([
-    "named",
-    "maxDuration",
-    "openingTimeout",
-    "keepAlive",
-    "retry",
-    "clock",
-  ] satisfies (keyof RunStreamResponseOptions)[]),
-];
+const runStreamTable = {
+  ...serveTable,
+  named: orDefault(checkFlag, false),
+  // A response that is too short to deliver an event would be requested again for ever.
+  maxDuration: wholeNumber(1_000),
+  openingTimeout: orDefault(wholeNumber(0), 40),
+  keepAlive: orDefault(wholeNumber(1_000), 15_000),
+  retry: orDefault(wholeNumber(1), 2_000),
+  clock: orDefault(checkClock, systemClock),
+} satisfies OptionTable<RunStreamResponseOptions>;
 
 /**
  * Serves a run to a browser as server-sent events: a plain EventSource reads it, loses nothing when its connection
- * breaks, and stops at the run's end. The key stays here.
+ * breaks, and stops at the run's end. The key stays on the server.
  *
- * The server keeps nothing in between: a browser's position is the API's own event id, so any instance can go on.
- * What goes wrong between here and the API is ridden out inside the response. Each message is a {@link ServedFrame}.
+ * The server keeps no state between two connections: a browser's position is the API's own event id, so any instance can
+ * continue. A broken connection between this server and the API is resumed inside the response. Each message is a
+ * {@link ServedFrame}.
  *
- * Answers 200 with the stream; 204 to who has received the end; 404 where there is no such run, `authorize` says no, or
- * an id can't be one (`bc-` or `run-`, then up to 128 letters, digits, `-` and `_`); 405; 502 where the API refuses for
- * good. Only those that were received by `openingTimeout` have a status: later ones are a `failure` frame that is final.
- * When the API can't be reached for about a minute, a `failure` frame that isn't final ends the response, and the
- * browser comes back after 10 s.
+ * Answers 200 with the stream; 204 to a browser that has received the end; 404 where the run does not exist, `authorize`
+ * returns false, or an id is not well-formed (`bc-` or `run-`, then up to 128 letters, digits, `-` and `_`); 405; and the
+ * status of a failure that is final, such as 502 where the API doesn't accept the key. Only failures that arrive within
+ * `openingTimeout` have a status: later ones are a `failure` frame that is final. When the API can't be reached for about
+ * a minute, a `failure` frame that isn't final ends the response, and the browser reconnects after 10 s.
  *
- * @param ref May come from the URL: what a router gives for `:agentId` and `:id`
- * @throws ArgumentError when an option can't work, above all without `authorize`; what `authorize` throws
+ * @param ref May come from the URL: what a router returns for `:agentId` and `:id`
+ * @throws ArgumentError when an option is not valid, above all without `authorize`; whatever `authorize` throws
  * @example
  * // app/agents/[agentId]/runs/[id]/route.ts of Next.js 15 and newer, where `params` is a promise
  * export async function GET(request: Request, { params }: { params: Promise<{ agentId: string; id: string }> }) {
@@ -72,50 +88,149 @@ export async function runStreamResponse(
   ref: RunRef,
   options: RunStreamResponseOptions,
 ): Promise<Response> {
-  checkOptions(cursor, options, optionNames);
-  const { request, onError } = options;
-  const settings = {
-    clock: checkClock(options.clock),
-    signal: request.signal ?? undefined,
-    named: checkFlag("named", options.named),
-    retry: checkNumber("retry", options.retry, { least: 1, otherwise: 2_000 }),
-    keepAlive: checkNumber("keepAlive", options.keepAlive, { least: 1_000, otherwise: 15_000 }),
-    // A response that is too short to bring an event would be asked for again for ever.
-    maxDuration:
-      options.maxDuration === undefined
-        ? undefined
-        : checkNumber("maxDuration", options.maxDuration, { least: 1_000, otherwise: 0 }),
-    onError,
-  };
-  const openingTimeout = checkNumber("openingTimeout", options.openingTimeout, { least: 0, otherwise: 40 });
-  const run = toRunRef(ref);
-  const refused = await refuseAtGate({ method: "GET" }, run, options);
-  if (refused || !run) return refused as Response;
-
-  const position = positionOf(request);
-  const rest = position === "unreadable" ? undefined : restOf(position.at, run);
-  if (rest?.length === 0) return empty(204);
-  const feed = new RunFeed(cursor, run, settings);
-  if (rest) feed.replay(rest);
-  else {
-    feed.read(position);
-    const failure = await feed.refusal(openingTimeout);
-    if (failure) return refusal(failure);
-  }
-  return new Response(feed.body(), {
-    headers: {
-      "content-type": "text/event-stream; charset=utf-8",
-      // Compression and buffering on the way would hold events back.
-      "cache-control": "no-cache, no-transform",
-      "x-accel-buffering": "no",
-    },
+  const checked = checkRoute(runStreamTable, cursor, options);
+  return throughGate("GET", toRunRef(ref), checked, async (run) => {
+    const { request, clock, keepAlive, maxDuration, openingTimeout } = checked;
+    const remainder = remainderOf(request, run);
+    if (remainder.kind === "ending" && remainder.frames.length === 0) return empty(204);
+    const feed = new RunFeed(cursor, run, remainder, checked);
+    const body = new EventStreamBody(feed.messages(), {
+      clock,
+      keepAlive,
+      keepAliveComment: encodeComment(""),
+      signal: request.signal ?? undefined,
+      maxDuration,
+      onClose: () => feed.close(),
+    });
+    const failure = await feed.openingFailure(openingTimeout, body.signal);
+    if (failure) {
+      body.close();
+      return failureResponse(failure);
+    }
+    const headers = { "content-type": "text/event-stream; charset=utf-8", ...unbuffered };
+    return new Response(body.stream, { headers });
   });
 }
 
-function checkClock(clock: Clock | undefined): Clock {
-  const names = ["now", "setTimeout", "clearTimeout"] as const;
-  if (clock !== undefined && !names.every((name) => typeof clock?.[name] === "function")) {
-    throw new ArgumentError("clock", `expected an object with ${names.join(", ")}`);
-  }
-  return clock ?? systemClock;
+/** After this many failed reconnects in a row, about a minute, the browser is asked to stay away for a while. */
+const maxReconnects = 8;
+/** How long it stays away: longer than after a broken connection, since the API was down for a minute. */
+const retryAfterFailure = 10_000;
+
+/** What a reading produced last. */
+type Arrival = { kind: "event"; event: RunEvent } | { kind: "end" } | { kind: "error"; error: unknown };
+
+/** One reading of the run's stream, from a position to its end. */
+interface Reading {
+  stream: RunStream;
+  events: AsyncIterator<RunEvent, undefined>;
+  /** What was asked for and not yet written; never rejects. */
+  arrival?: Promise<Arrival> | undefined;
 }
+
+interface FeedSettings {
+  clock: Clock;
+  named: boolean;
+  retry: number;
+  onError?: ((error: unknown) => void) | undefined;
+}
+
+/** Turns what a browser is missing of a run into the messages of one response. */
+class RunFeed {
+  readonly #cursor: Cursor;
+  readonly #ref: RunRef;
+  readonly #remainder: Remainder;
+  readonly #settings: FeedSettings;
+  /** Undefined where the run isn't read: the feed is closed, or the remainder is known without reading. */
+  #reading: Reading | undefined;
+
+  constructor(cursor: Cursor, ref: RunRef, remainder: Remainder, settings: FeedSettings) {
+    this.#cursor = cursor;
+    this.#ref = ref;
+    this.#remainder = remainder;
+    this.#settings = settings;
+    if (remainder.kind !== "ending") {
+      this.#reading = this.#open(remainder.kind === "after" ? remainder.eventId : undefined);
+    }
+  }
+
+  /**
+   * Waits at most `ms` for the first event. Returns the failure that came instead, if it deserves an answer of its own:
+   * a failure that is not final, or a position that the API doesn't know, is dealt with inside the response.
+   */
+  async openingFailure(ms: number, signal: AbortSignal): Promise<Failure | undefined> {
+    if (ms === 0 || signal.aborted || !this.#reading) return undefined;
+    const { clock, onError } = this.#settings;
+    const deadline = { clock, ms, reason: () => undefined };
+    const arrival = await race(nextArrival(this.#reading), { signal, deadline }).catch(() => undefined);
+    if (arrival?.kind !== "error" || isInvalidPosition(arrival.error)) return undefined;
+    const failure = failureOf(arrival.error);
+    if (!failure.isFinal) return undefined;
+    report(onError, arrival.error);
+    return failure;
+  }
+
+  /** Ends the reading of the run, never the run itself. */
+  close(): void {
+    this.#reading?.stream.close();
+    this.#reading = undefined;
+  }
+
+  async *messages(): AsyncGenerator<string, undefined> {
+    const { retry, onError } = this.#settings;
+    // The comment makes headers and a first piece of the body go out at once.
+    yield encodeRetry(retry) + encodeComment("open");
+    if (this.#remainder.kind === "ending") {
+      for (const frame of this.#remainder.frames) yield this.#encode(frame);
+    }
+    if (this.#remainder.kind === "unknown") yield this.#encode({ type: "reset" });
+    for (let reading = this.#reading; reading; reading = this.#reading) {
+      const arrival = await nextArrival(reading);
+      reading.arrival = undefined;
+      // The feed was closed while this waited.
+      if (this.#reading !== reading) return;
+      if (arrival.kind === "event") {
+        yield this.#encode(arrival.event);
+      } else if (arrival.kind === "end") {
+        yield this.#encode(endFrame(this.#ref));
+        return;
+      } else if (isInvalidPosition(arrival.error)) {
+        reading.stream.close();
+        this.#reading = this.#open(undefined);
+        yield this.#encode({ type: "reset" });
+      } else {
+        const failure = failureOf(arrival.error);
+        report(onError, arrival.error);
+        if (!failure.isFinal) yield encodeRetry(retryAfterFailure);
+        yield this.#encode(failureFrame(failure, this.#ref));
+        return;
+      }
+    }
+  }
+
+  #open(eventId: string | undefined): Reading {
+    const { agentId, id: runId } = this.#ref;
+    // As a checkpoint object: an id is any text, and as a text it could be mistaken for a checkpoint's JSON.
+    const from = eventId === undefined ? undefined : { agentId, runId, lastEventId: eventId };
+    const stream = this.#cursor.runs.stream(this.#ref, { from, maxReconnects });
+    return { stream, events: stream[Symbol.asyncIterator]() };
+  }
+
+  /** Redacted as a whole, since an event's name and id come from the API, too. */
+  #encode(frame: ServedFrame): string {
+    return this.#cursor.redact(encodeFrame(frame, this.#ref, this.#settings.named));
+  }
+}
+
+/** What comes next of a reading; the same promise until it is taken off the reading. */
+function nextArrival(reading: Reading): Promise<Arrival> {
+  reading.arrival ??= reading.events.next().then(
+    ({ done, value }): Arrival => (done ? { kind: "end" } : { kind: "event", event: value }),
+    (error: unknown): Arrival => ({ kind: "error", error }),
+  );
+  return reading.arrival;
+}
+
+/** The API doesn't know the browser's position, which says nothing about the run. */
+const isInvalidPosition = (error: unknown): boolean =>
+  StreamError.isInstance(error) && error.reason === "invalid_position";

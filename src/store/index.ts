@@ -1,4 +1,4 @@
-export type { ServedFrame } from "../serve/frames.ts";
+export type { ServedFrame } from "../serve/served-frame.ts";
 export { type RouteSourceOptions, routeSource } from "./route-source.ts";
 export type {
   RunConnection,

@@ -1,6 +1,6 @@
 import { type Clock, follow, race } from "../async.ts";
 import { ApiError } from "../errors.ts";
-import type { ServedFrame } from "../serve/frames.ts";
+import type { ServedFrame } from "../serve/served-frame.ts";
 import { FrameReader, IdleError, isEventStream } from "../sse.ts";
 import { isHidden, onPage, waking } from "./page-events.ts";
 

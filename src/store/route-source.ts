@@ -2,7 +2,7 @@ import { type Clock, follow, sleep, systemClock } from "../async.ts";
 import { checkCallback, checkCount, checkHeaders, checkNames, checkTimeout, oneOf } from "../check.ts";
 import { ApiError, ArgumentError, describe, StreamError } from "../errors.ts";
 import type { WebFetch } from "../options.ts";
-import type { ServedFrame } from "../serve/frames.ts";
+import type { ServedFrame } from "../serve/served-frame.ts";
 import { FrameTooLargeError } from "../sse.ts";
 import { isHidden, isOffline, onPage, waking } from "./page-events.ts";
 import { RouteConnection } from "./route-connection.ts";

@@ -1,6 +1,6 @@
 import { isStreamError } from "../errors.ts";
 import type { Cursor, RunRef, RunStreamOptions } from "../index.ts";
-import type { ServedFrame } from "../serve/frames.ts";
+import type { ServedFrame } from "../serve/served-frame.ts";
 import type { RunConnection } from "./run-snapshot.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type Clock, race } from "../async.ts";
 import { StreamError } from "../errors.ts";
-import type { ServedFrame } from "../serve/frames.ts";
+import type { ServedFrame } from "../serve/served-frame.ts";
 import { leaving, onPage } from "./page-events.ts";
 import { RunDraft } from "./run-draft.ts";
 import type { RunConnection, RunSnapshot, RunStoreStatus } from "./run-snapshot.ts";

@@ -89,7 +89,7 @@ describe.each(aiVersions)("a chat of $name", (version) => {
     expect(requests).toEqual(["POST /api/chat"]);
   });
 
-  it("shows each state as it comes", async () => {
+  it("shows each state as it arrives", async () => {
     const { chat, emulator } = await open((run) =>
       run
         .text("Hel")
@@ -131,7 +131,7 @@ describe.each(aiVersions)("a chat of $name", (version) => {
     },
   );
 
-  it("is in error when the stream is cut for good: it would look whole otherwise", async () => {
+  it("is in error when the stream is cut for good, since it would look complete otherwise", async () => {
     const stage = await open((run) => run.text("Half").cut().hold("rest").finish(), { maxReconnects: 0 });
     await stage.chat.sendMessage({ text: "x" });
     expect(stage.chat.status).toBe("error");
@@ -139,7 +139,7 @@ describe.each(aiVersions)("a chat of $name", (version) => {
     expect(partsOf(stage.chat.messages[1]).at(-1)).toMatchObject({ text: "Half", state: "done" });
   });
 
-  it("is ready when the run was cancelled, which the run's part tells", async () => {
+  it("is ready when the run was cancelled, which the run's part shows", async () => {
     const { chat, heard } = await open((run) =>
       run
         .text("Half")
@@ -157,7 +157,7 @@ describe.each(aiVersions)("a chat of $name", (version) => {
     ]);
   });
 
-  it("that stops leaves the run's stream, and not the run", async () => {
+  it("that stops closes the run's stream, not the run", async () => {
     const { chat, emulator, cursor, state } = await open((run) => run.text("Half").hold("rest").finish());
     const sent = chat.sendMessage({ text: "x" });
     await until(() => partsOf(chat.messages[1]).at(-1)?.text === "Half", "the text");
@@ -168,7 +168,7 @@ describe.each(aiVersions)("a chat of $name", (version) => {
     expect((await cursor.runs.get(state.run!)).status).toBe("RUNNING");
   });
 
-  it("that comes back finds the message from its start, once, and follows it to its end", async () => {
+  it("that comes back receives the message from its start, once, and follows it to its end", async () => {
     const stage = await open(wholeRun);
     const { chat, chatOf, requests, state } = stage;
     void chat.sendMessage({ text: "Add a README" });
@@ -202,7 +202,7 @@ describe.each(aiVersions)("a chat of $name", (version) => {
     expect(back.status).toBe(version.knows204 ? "ready" : "submitted");
   });
 
-  it("that is told again what it has stored has it once, where its version replaces messages", async () => {
+  it("that receives again what it has stored has it once, where its version replaces messages", async () => {
     const stage = await open(wholeRun, { replayFinished: true });
     releaseAll(stage);
     await stage.chat.sendMessage({ text: "x" });

@@ -38,7 +38,7 @@ describe("the end", () => {
     expect(left).toBe(true);
   });
 
-  it("is abort for CANCELLED, behind closed parts", async () => {
+  it("is abort for CANCELLED, after closed parts", async () => {
     const chunks = await chunksOf(assistant("a"), result({ status: "CANCELLED" }));
     expect(types(chunks).slice(-4)).toEqual(["text-end", "data-run", "finish-step", "abort"]);
   });
@@ -47,7 +47,7 @@ describe("the end", () => {
     ["ERROR", "The run failed."],
     ["EXPIRED", "The run expired."],
     ["LOST", "The run did not finish."],
-  ])("is an error of our own words for %s", async (end, errorText) => {
+  ])("is an error in our own words for %s", async (end, errorText) => {
     const chunks = await chunksOf(assistant("a"), result({ status: end }), done);
     expect(chunks.slice(-3)).toEqual([
       run({ status: end }),
@@ -58,22 +58,25 @@ describe("the end", () => {
 
   const lost = "The run can't be followed any further. It may still be at work.";
   it.each<[string, Parameters<typeof source>]>([
-    ["breaks off with an error", [[assistant("a")], new Error("key_SECRET at 10.0.0.1")]],
+    ["rejects with an error", [[assistant("a")], new Error("key_SECRET at 10.0.0.1")]],
     ["just ends", [[assistant("a")]]],
     ["ends in done without a result", [[assistant("a"), error, done]]],
-    ["brings nothing", [[]]],
-  ])("is an error for a stream that %s: a client takes one without an end for whole", async (_, args) => {
-    const chunks = await collect(toUIMessageStream(source(...args)));
-    expect(chunks.slice(-2)).toEqual([{ type: "finish-step" }, { type: "error", errorText: lost }]);
-    expect(JSON.stringify(chunks)).not.toMatch(/SECRET|secret/);
-  });
+    ["is empty", [[]]],
+  ])(
+    "is an error for a stream that %s, which a client would otherwise take for complete",
+    async (_, args) => {
+      const chunks = await collect(toUIMessageStream(source(...args)));
+      expect(chunks.slice(-2)).toEqual([{ type: "finish-step" }, { type: "error", errorText: lost }]);
+      expect(JSON.stringify(chunks)).not.toMatch(/SECRET|secret/);
+    },
+  );
 
-  it("comes as usual when the reader got over an error of the stream", async () => {
+  it("is the usual one when the reader recovered from an error of the stream", async () => {
     const events = [status("RUNNING"), assistant("a"), error, assistant("b"), result()];
     expect(await chunksOf(...events)).toEqual([...start, ...text(0, "a", "b"), ...finish]);
   });
 
-  it("has the words of onError, which hears of the reason once", async () => {
+  it("has the text that onError returns, which is called once with the reason", async () => {
     const cause = new Error("broken");
     const heard: unknown[] = [];
     const onError = (failure: unknown) => {
@@ -112,12 +115,12 @@ describe("the result's text", () => {
     ]);
   });
 
-  it("is beside the message where it is other than what was streamed", async () => {
+  it("is in data-run where it differs from what was streamed", async () => {
     const chunks = await endOf(assistant("Draft"), result({ text: "Final" }));
     expect(chunks.slice(0, 4)).toEqual([...text(0, "Draft"), run({ status: "FINISHED", text: "Final" })]);
   });
 
-  it("may be anything but a text, too", async () => {
+  it("is ignored where it is not a text", async () => {
     expect(await endOf(assistant("a"), result({ text: 7 as never }))).toEqual([...text(0, "a"), ...finish]);
   });
 });

@@ -62,7 +62,7 @@ it("the chat is one agent, and each message a run of it", async () => {
   expect(chat.status).toBe("ready");
 });
 
-it("a page that was closed finds its run again, and nobody else's", async () => {
+it("a page that was closed finds its own run again, and no other user's", async () => {
   const { clock, emulator, server, ask, chatOf } = stage();
   emulator.script("README", (run) => run.text("Hel").hold("rest").text("lo").finish());
   const chat = chatOf("ann");
@@ -87,7 +87,7 @@ it("a page that was closed finds its run again, and nobody else's", async () => 
   expect(server.runs.size).toBe(1);
 });
 
-it("a run is cancelled by its own route, also when it is over already", async () => {
+it("a run is cancelled by its own route, even when it is already over", async () => {
   const { clock, emulator, ask, chatOf } = stage();
   emulator.script("README", (run) => run.text("Hel").hold("never").finish());
   const chat = chatOf("ann");
@@ -100,7 +100,7 @@ it("a run is cancelled by its own route, also when it is over already", async ()
   expect((await clock.run(ask("POST", "/api/chat/chat-1/cancel", "ann"))).status).toBe(204);
 });
 
-it("what goes wrong is told in the server's own words", async () => {
+it("failures are shown in the server's own words", async () => {
   const { clock, emulator, ask, chatOf } = stage();
   expect((await ask("GET", "/api/chat/chat-1/stream")).status).toBe(401);
   expect((await ask("GET", "/api/chat", "ann")).status).toBe(404);

@@ -59,7 +59,7 @@ export function problemsOf(chunks: UIMessageChunk[]): string[] {
         break;
       case "tool-input-available":
         must(open === undefined || calls.has(chunk.toolCallId), "a new tool closes the block before it");
-        must(calls.get(chunk.toolCallId) !== "output", "no input comes behind an output");
+        must(calls.get(chunk.toolCallId) !== "output", "no input comes after an output");
         calls.set(chunk.toolCallId, "input");
         break;
       case "tool-output-available":

@@ -16,7 +16,7 @@ describe("silence", () => {
     return { clock, send, state, reader, pieces, read };
   };
 
-  it("is ended by a comment every 15 s, and the event behind it is not lost", async () => {
+  it("is ended by a comment every 15 s, and the next event is not lost", async () => {
     const { clock, send, state, reader, pieces, read } = await quiet();
     read();
     await clock.advance(interval - 1);
@@ -45,7 +45,7 @@ describe("silence", () => {
     await reader.cancel();
   });
 
-  it("is silence also while events come that a message doesn't show", async () => {
+  it("continues while events arrive that a message doesn't show", async () => {
     const { clock, send, reader, pieces, read } = await quiet();
     read();
     for (let second = 1; second < 15; second++) {
@@ -58,7 +58,7 @@ describe("silence", () => {
     await reader.cancel();
   });
 
-  it("has the length that is asked for, or no end", async () => {
+  it("lasts as long as keepAlive says, or for ever", async () => {
     const short = await quiet({ keepAlive: 100 });
     short.read();
     await short.clock.advance(100);
@@ -84,7 +84,7 @@ describe("silence", () => {
     await reader.cancel();
   });
 
-  it("is kept by the system's clock where none is given", async () => {
+  it("is measured by the system's clock by default", async () => {
     const { stream } = feed();
     const reader = readerOf(toUIMessageStreamResponse(stream, { keepAlive: 1 }));
     await reader.next();

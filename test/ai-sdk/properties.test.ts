@@ -89,7 +89,7 @@ const story = fc.tuple(fc.array(event, { maxLength: 24 }), ending).map(([events,
 const textsOf = (chunks: UIMessageChunk[], type: "text-delta" | "reasoning-delta") =>
   chunks.flatMap((chunk) => (chunk.type === type ? [chunk.delta] : []));
 
-describe("whatever a run's events are, and wherever they end", () => {
+describe("for any events and any end of a run", () => {
   it("the chunks keep the protocol's grammar", async () => {
     const property = fc.asyncProperty(story, async ({ events, failure }) => {
       const chunks = await collect(toUIMessageStream(source(events, failure)));
@@ -115,7 +115,7 @@ describe("whatever a run's events are, and wherever they end", () => {
     await fc.assert(property, { numRuns: 300 });
   });
 
-  it.each(aiVersions)("$name takes every chunk as it is", async (version) => {
+  it.each(aiVersions)("$name accepts every chunk unchanged", async (version) => {
     const ai = await version.ai();
     const property = fc.asyncProperty(story, async ({ events, failure }) => {
       const fetch = async () => toUIMessageStreamResponse(source(events, failure));
@@ -134,7 +134,7 @@ describe("whatever a run's events are, and wherever they end", () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it.each(aiVersions)("$name makes a message of them that says how it ended", async (version) => {
+  it.each(aiVersions)("$name makes a message that says how the run ended", async (version) => {
     const ai = await version.ai();
     const property = fc.asyncProperty(story, async ({ events, failure }) => {
       const fetch = async () => toUIMessageStreamResponse(source(events, failure));
@@ -175,7 +175,7 @@ it("a run cut at any byte and resumed is the same answer, byte by byte", async (
   await fc.assert(property, { numRuns: 150 });
 });
 
-describe("a sequence that breaks the grammar is found out", () => {
+describe("a sequence that breaks the grammar is detected", () => {
   const good = () => collect(toUIMessageStream(source([assistant("a"), tool("t", "running"), result()])));
 
   it.each<[string, (chunks: UIMessageChunk[]) => unknown, string]>([
@@ -191,12 +191,12 @@ describe("a sequence that breaks the grammar is found out", () => {
       "a new tool closes the block before it",
     ],
     [
-      "with a delta of nothing",
+      "with a delta without its block",
       (chunks) => chunks.splice(3, 0, { type: "text-delta", id: "x", delta: "" }),
       "a delta has its open block",
     ],
     [
-      "with an output of nothing",
+      "with an output without its input",
       (chunks) =>
         chunks.splice(
           chunks.findIndex(({ type }) => type === "tool-input-available"),
@@ -205,7 +205,7 @@ describe("a sequence that breaks the grammar is found out", () => {
       "an output has its input, and is one",
     ],
     [
-      "with a field of tomorrow",
+      "with a field of a later version",
       (chunks) => Object.assign(chunks.at(-1)!, { finishReason: "stop" }),
       "finish has no finishReason",
     ],

@@ -31,11 +31,12 @@ async function stage() {
 const operations = ({ emulator }: { emulator: ReturnType<typeof checkedEmulator> }) =>
   emulator.requests.map(({ operationId }) => operationId).slice(1);
 
-/** The body without its comments: those are a matter of time. */
-const told = (body: string) => messagesOf(body).filter((message) => !message.startsWith(":"));
+/** The messages of a body without its comments, which depend on time. */
+const messagesWithoutComments = (body: string) =>
+  messagesOf(body).filter((message) => !message.startsWith(":"));
 
-describe("there is nothing to resume, 204, for", () => {
-  it.each([undefined, null])("a chat without a run (%s), and nothing is asked", async (ref) => {
+describe("204, since there is nothing to resume, is the answer for", () => {
+  it.each([undefined, null])("a chat without a run (%s), and the API is not called", async (ref) => {
     const { emulator, cursor } = await stage();
     const response = await resumeUIMessageStreamResponse(cursor, ref);
     expect(response.status).toBe(204);
@@ -60,7 +61,7 @@ describe("there is nothing to resume, 204, for", () => {
 });
 
 describe("a run at work", () => {
-  it("is told from its start, byte by byte as the first time", async () => {
+  it("is sent from its start, byte by byte as the first time", async () => {
     const { emulator, cursor, clock, run, resume } = await stage();
     const first = readerOf(toUIMessageStreamResponse(cursor.runs.stream(run), { clock }));
     let seen = "";
@@ -83,7 +84,7 @@ describe("a run at work", () => {
     expect(emulator.connections).toBe(0);
   });
 
-  it("is told the same from its creation on, however long that took", async () => {
+  it("is sent the same from its creation, however long that took", async () => {
     const clock = new ManualClock();
     const emulator = checkedEmulator({ clock, startDelayMs: 40_000 });
     const cursor = new Cursor({ apiKey: "test", baseUrl: emulator.baseUrl, fetch: emulator.fetch, clock });
@@ -92,10 +93,10 @@ describe("a run at work", () => {
     const replay = await clock.run(
       resumeUIMessageStreamResponse(cursor, run, { clock, replayFinished: true }),
     );
-    expect(told(live)).toEqual(told(await clock.run(replay.text())));
+    expect(messagesWithoutComments(live)).toEqual(messagesWithoutComments(await clock.run(replay.text())));
   });
 
-  it("whose stream is gone is told by its final reply, when that is there", async () => {
+  it("whose stream is gone is sent as its final reply, once that exists", async () => {
     const { emulator, clock, run, resume } = await stage();
     emulator.expireStream(run.id);
     const response = await resume();
@@ -106,7 +107,7 @@ describe("a run at work", () => {
     expect(chunks.at(-1)).toEqual({ type: "finish" });
   });
 
-  it("is left, and not cancelled, when the request is aborted", async () => {
+  it("is not cancelled when the request is aborted", async () => {
     const { emulator, cursor, clock, run, resume } = await stage();
     const controller = new AbortController();
     const response = await resume(run, { signal: controller.signal });
@@ -125,7 +126,7 @@ describe("a run at work", () => {
   });
 });
 
-it("a run whose stream is gone is still told when it is over, if that is asked for", async () => {
+it("a run that is over and whose stream is gone is sent as its reply, with replayFinished", async () => {
   const { emulator, clock, cursor, run, resume } = await stage();
   emulator.release("rest");
   await clock.run(cursor.runs.wait(run));
@@ -135,7 +136,7 @@ it("a run whose stream is gone is still told when it is over, if that is asked f
   expect(chunks).toContainEqual({ type: "text-delta", id: "text-0", delta: "Hello" });
 });
 
-it("each run is a message of its own: two readers of the next one see it once each (B82)", async () => {
+it("each run is a message of its own, and two readers of the next one see it once each", async () => {
   const { emulator, clock, cursor, run, resume } = await stage();
   emulator.release("rest");
   await clock.run(cursor.runs.wait(run));
@@ -152,13 +153,13 @@ it("each run is a message of its own: two readers of the next one see it once ea
   }
 });
 
-it("a key that may not see the run is the route's to answer", async () => {
+it("a key that may not see the run makes the call reject", async () => {
   const { emulator, resume } = await stage();
   emulator.faults.status("getRun", 401);
   await expect(resume()).rejects.toSatisfy((error) => isApiError(error) && error.status === 401);
 });
 
-it("an aborted request asks nothing", async () => {
+it("an aborted request does not call the API", async () => {
   const { emulator, resume, run } = await stage();
   const reason = new Error("left");
   await expect(resume(run, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
@@ -171,7 +172,7 @@ it.each<[string, unknown, unknown, unknown]>([
   ["keepAliveMs", undefined, undefined, { keepAliveMs: 1 }],
   ["signal", undefined, { agentId: "bc-1", id: "run-1" }, { signal: "x" }],
   ["keepAlive", undefined, { agentId: "bc-1", id: "run-1" }, { keepAlive: -1 }],
-])("%s is refused before anything is sent", async (argument, other, ref, options) => {
+])("an invalid %s is rejected before anything is sent", async (argument, other, ref, options) => {
   const { emulator, cursor } = await stage();
   const call = resumeUIMessageStreamResponse((other ?? cursor) as Cursor, ref as RunRef, options as object);
   await expect(call).rejects.toSatisfy((error) => isArgumentError(error) && error.argument === argument);

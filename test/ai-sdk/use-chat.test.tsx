@@ -128,7 +128,7 @@ describe.each(aiVersions)("useChat of $name", (version) => {
     await unmount();
   });
 
-  it("with resume renders what it has where no run is at work", async () => {
+  it("with resume renders the stored messages where no run is at work", async () => {
     const { transport, requests } = await chatStage(version, script);
     const { unmount } = await mount({ id: "chat-1", transport, messages: [user], resume: true });
     await act(() => until(() => requests.length > 0, "the question"));

@@ -6,7 +6,7 @@ import { createHandler } from "../examples/serve/handler.ts";
 import { framesOf, openSite, textOf } from "./site.ts";
 import { briefly, lasting, readResponse } from "./support.ts";
 
-it("an EventSource gets a run whole, comes back once, hears that it is over, and stops", async () => {
+it("an EventSource receives the whole run, reconnects once, gets 204, and stops", async () => {
   const site = await openSite((run) =>
     run.thinking("Hm").text("Hel").text("lo").tool("read_file", { path: "a" }, "b"),
   );
@@ -24,7 +24,7 @@ it("an EventSource gets a run whole, comes back once, hears that it is over, and
   expect(site.emulator.requests).toHaveLength(1);
 });
 
-it("a run of which the API drops the stream again and again is one response to the browser", async () => {
+it("a run whose stream the API drops several times is one response to the browser", async () => {
   const site = await openSite((run) =>
     run
       .text("a")
@@ -44,7 +44,7 @@ it("a run of which the API drops the stream again and again is one response to t
   expect(source.statuses).toEqual([200, 204]);
 });
 
-it("a browser whose connection breaks goes on where it was", async () => {
+it("a browser whose connection breaks resumes where it was", async () => {
   const site = await openSite((run) =>
     run.text("one ").hold("first").text("two ").hold("second").text("three"),
   );
@@ -60,7 +60,7 @@ it("a browser whose connection breaks goes on where it was", async () => {
   expect(source.statuses).toEqual([200, 200, 200, 204]);
 });
 
-it("the server may be replaced in mid-run: nothing is lost or doubled", async () => {
+it("the server may be replaced during a run, and nothing is lost or doubled", async () => {
   const site = await openSite((run) => run.text("before ").hold("restart").text("after"));
   const source = site.watch(site.start().run);
   await site.until(() => textOf(source) === "before ");
@@ -73,7 +73,7 @@ it("the server may be replaced in mid-run: nothing is lost or doubled", async ()
   expect(source.statuses.filter((status) => status !== 0)).toEqual([200, 200, 204]);
 });
 
-it("a browser that leaves takes its connection to the API with it, and lets the run go on", async () => {
+it("when a browser leaves, its connection to the API ends and the run continues", async () => {
   const site = await openSite((run) => run.text("one").hold("never"));
   const { agent, run } = site.start();
   const sources = [site.watch(run), site.watch(run)];
@@ -86,7 +86,7 @@ it("a browser that leaves takes its connection to the API with it, and lets the 
   expect(site.emulator.runs(agent.id)[0]?.status).toBe("RUNNING");
 });
 
-it("who may not see a run, and who asks for one that doesn't exist, stops at the first answer", async () => {
+it("an EventSource stops at the first answer where the run is forbidden or does not exist", async () => {
   const site = await openSite();
   const { run } = site.start();
   const missing = site.watch({ ...run, id: "run-00000000-0000-4000-8000-00000000ffff" });
@@ -100,7 +100,7 @@ it("who may not see a run, and who asks for one that doesn't exist, stops at the
   expect(site.emulator.requests).toHaveLength(before);
 });
 
-it("a failure that is final, and comes when the response has begun, stops an EventSource for good", async () => {
+it("a final failure after the start of the response stops an EventSource for good", async () => {
   const site = await openSite((run) => run.text("one").cut().text("two"));
   const { run } = site.start();
   site.emulator.faults.status(
@@ -113,7 +113,7 @@ it("a failure that is final, and comes when the response has begun, stops an Eve
   expect(source.statuses).toEqual([200, 204]);
 });
 
-it("when the API is down for long, the browser comes back by itself and goes on", async () => {
+it("when the API is down for a long time, the browser reconnects by itself and resumes", async () => {
   const site = await openSite((run) => run.text("one ").cut().text("two"));
   const { run } = site.start();
   site.emulator.faults.status(({ headers }) => headers["last-event-id"] !== undefined, 503, { times: 12 });
@@ -126,7 +126,7 @@ it("when the API is down for long, the browser comes back by itself and goes on"
   expect(source.statuses).toEqual([200, 200, 204]);
 });
 
-it("a run's state is its own: the next run of the agent begins empty, in two tabs at once", async () => {
+it("the next run of an agent starts empty, in two tabs at once", async () => {
   const site = await openSite((run) => run.text(run.context.prompt));
   const { agent, run } = site.start("one");
   const first = site.watch(run);
@@ -144,7 +144,7 @@ it("a run's state is its own: the next run of the agent begins empty, in two tab
   expect([first, ...tabs].map(textOf)).toEqual(["one", "two", "two"]);
 });
 
-it("a browser that leaves while its prompt waits for the agent takes the prompt with it", async () => {
+it("a prompt that waits for a busy agent is dropped when its browser leaves", async () => {
   const site = await openSite((run) => run.hold("busy"));
   const { agent } = site.start();
   const controller = new AbortController();
@@ -165,7 +165,7 @@ it("a browser that leaves while its prompt waits for the agent takes the prompt 
   expect(tries()).toBe(1);
 });
 
-it("a run can be cancelled while it has not said a word", async () => {
+it("a run can be cancelled before it produces output", async () => {
   const site = await openSite((run) => run.hold("never"));
   const { agent, run } = site.start();
   const source = site.watch(run);
@@ -182,7 +182,7 @@ it("a run can be cancelled while it has not said a word", async () => {
   );
 });
 
-it("artifacts come over the wire, through redirects that a browser follows", async () => {
+it("artifacts are downloaded through redirects that a browser follows", async () => {
   const site = await openSite((run) => run.artifact("artifacts/a.md", "# A"));
   const { agent, run } = site.start();
   await site.clock.run(site.watch(run).closed);
@@ -194,7 +194,7 @@ it("artifacts come over the wire, through redirects that a browser follows", asy
   expect(await (await fetch(url)).text()).toBe("# A");
 });
 
-it("it is a plain fetch handler: in Hono, Next, Workers, Bun and Deno nothing stands in between", async () => {
+it("the route is a plain fetch handler, which Hono, Next, Workers, Bun and Deno call without an adapter", async () => {
   const emulator = new CursorEmulator();
   const cursor = new Cursor({ apiKey: "test", baseUrl: emulator.baseUrl, fetch: emulator.fetch });
   const { agent, run } = emulator.addAgent({ prompt: { text: "go" } });

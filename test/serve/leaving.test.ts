@@ -31,7 +31,7 @@ describe("a browser that leaves", () => {
     "both, in this order",
     "both, the other way",
   ];
-  it.each(ways)("ends the reading at once, and leaves nothing behind: %s", async (way) => {
+  it.each(ways)("ends the reading at once and leaves no timer or listener: %s", async (way) => {
     const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
     const { controller, signal, listeners } = countingSignal();
     const request = Object.assign(new Request(path));
@@ -50,7 +50,7 @@ describe("a browser that leaves", () => {
     expectNothingLeft(server, listeners());
   });
 
-  it("ends the reading also while the API has not answered, and the answer is then an ended stream", async () => {
+  it("ends the reading before the API has answered, and the answer is then an ended stream", async () => {
     const server = new StreamServer([SILENT]);
     const { controller, signal, listeners } = countingSignal();
     const request = new Request(path);
@@ -65,7 +65,7 @@ describe("a browser that leaves", () => {
     expectNothingLeft(server, listeners());
   });
 
-  it("was gone before it was answered: the API is not touched", async () => {
+  it("before the route answers is not served: the API is not called", async () => {
     const server = new StreamServer([]);
     const { next } = piecewise(await ask(server, { init: { signal: AbortSignal.abort() } }));
     expect(await next()).toBeUndefined();
@@ -74,9 +74,9 @@ describe("a browser that leaves", () => {
 
   it.each([
     ["at its end", [END(status(), result(), done)]],
-    ["after a refusal", [apiError(404, "run_not_found")]],
-    ["after a failure", [{ ...apiError(404, "run_not_found"), delay: 100 }]],
-  ])("has nothing to leave behind %s", async (_, connections) => {
+    ["after a failed response", [apiError(404, "run_not_found")]],
+    ["after a failure frame", [{ ...apiError(404, "run_not_found"), delay: 100 }]],
+  ])("leaves no timer or listener %s", async (_, connections) => {
     const server = new StreamServer(connections);
     const { controller, signal, listeners } = countingSignal();
     const request = new Request(path);
@@ -87,7 +87,7 @@ describe("a browser that leaves", () => {
     await turn();
   });
 
-  it("in the very moment in which events arrive breaks nothing, in any of 100 orders", async () => {
+  it("at the moment when events arrive breaks nothing, in any of 100 orders", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("read", "turn", "tick", "clock", "silence"), { maxLength: 12 }),
@@ -128,7 +128,7 @@ describe("a browser that leaves", () => {
 });
 
 describe("a browser that doesn't read", () => {
-  it("holds up the API: of an endless run no more is taken than was read", async () => {
+  it("slows the API down: of an endless run no more is taken than was read", async () => {
     let taken = 0;
     const server = new StreamServer([REPEAT(status(), assistant("1-0", "x".repeat(10_000)))]);
     const counting = async (...call: Parameters<typeof server.fetch>) => {

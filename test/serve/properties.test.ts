@@ -31,7 +31,7 @@ function script(of: string[]): string[] {
   return [...frames, result({}, "9000-0"), done.replace("900-0", "9000-0")];
 }
 
-/** The API: what is behind a position, whole or broken off, or a refusal. */
+/** The API: what is behind a position, whole or cut, or a failed response. */
 function api(frames: string[], plan: string[]): StreamServer {
   return new StreamServer(
     ({ lastEventId }, index): Connection => {
@@ -52,7 +52,7 @@ function api(frames: string[], plan: string[]): StreamServer {
   );
 }
 
-/** A browser whose connections break after so many bytes each, and then no more. It clears what it has at a reset. */
+/** A browser whose connections break after the given numbers of bytes, and then no more. It discards what it has at a reset. */
 async function browse(
   frames: string[],
   plan: string[],
@@ -88,7 +88,7 @@ async function browse(
   throw new Error("the browser is still coming back");
 }
 
-it("the browser's connection may break at any byte, any number of times: the whole run comes, once", async () => {
+it("the browser's connection may break at any byte, any number of times, and the whole run arrives once", async () => {
   await fc.assert(
     fc.asyncProperty(
       kinds,
@@ -101,7 +101,7 @@ it("the browser's connection may break at any byte, any number of times: the who
         const seen = lasting(await browse(frames, plan, cuts, named));
         // A `done` that had to be told without the API says so, and has lost the id that it shared; so has the end.
         const plain = (one: ServedFrame) => (one.type === "done" ? { type: "done" } : one);
-        // Who got the end and lost the connection behind it gets 204: nothing of the run is missing.
+        // A browser that has the end and loses its connection gets 204, and nothing of the run is missing.
         expect(seen.map(plain)).toEqual(whole.map(plain));
       },
     ),
@@ -109,7 +109,7 @@ it("the browser's connection may break at any byte, any number of times: the who
   );
 });
 
-it("also at each byte of one run, once", async () => {
+it("a connection may break at each byte of one run, and the whole run arrives once", async () => {
   const frames = script(["wide"]);
   const { text, frames: whole } = await served(api(frames, []));
   const length = new TextEncoder().encode(text).length;
@@ -119,7 +119,7 @@ it("also at each byte of one run, once", async () => {
   }
 });
 
-it("two tabs on one run are two readers: each gets all of it", async () => {
+it("two tabs on one run are two readers, and each receives all of it", async () => {
   const frames = script(["text", "thought", "wide", "tool", "text"]);
   const server = api(frames, []);
   const [one, other] = await Promise.all([served(server), served(server)]);

@@ -8,16 +8,16 @@ import {
 import { describe, expect, it } from "vitest";
 import { fake, reply } from "../support/api-server.ts";
 
-import { authorize, get, post, stage, told } from "./stage.ts";
+import { authorize, codeOf, get, post, stage } from "./stage.ts";
 
-describe("a cancel", () => {
-  it("ends the run, and is 409 when it is over", async () => {
+describe("cancelResponse", () => {
+  it("cancels the run, and answers 409 when the run is over", async () => {
     const { cursor, emulator, start } = stage();
     const { agent, run } = start("hold");
     const response = await cancelResponse(cursor, run, { request: post({}), authorize });
     expect([response.status, JSON.parse(await response.text())]).toEqual([200, { id: run.id }]);
     expect(emulator.runs(agent.id)[0]?.status).toBe("CANCELLED");
-    expect(await told(await cancelResponse(cursor, run, { request: post({}), authorize }))).toEqual([
+    expect(await codeOf(await cancelResponse(cursor, run, { request: post({}), authorize }))).toEqual([
       409,
       "run_not_cancellable",
     ]);
@@ -63,16 +63,16 @@ const routes: [string, "GET" | "POST", Route][] = [
 ];
 
 describe.each(routes)("%s", (_, method, route) => {
-  it("lets in who is authorized, and nobody else", async () => {
+  it("accepts authorized requests only", async () => {
     const { cursor, requests } = fake([]);
-    const refused = await route(cursor, { authorize: () => false });
+    const rejected = await route(cursor, { authorize: () => false });
     // Neither kept on the way nor taken for a page.
-    expect(Object.fromEntries(refused.headers)).toEqual({
+    expect(Object.fromEntries(rejected.headers)).toEqual({
       "cache-control": "no-store",
       "content-type": "application/json; charset=utf-8",
       "x-content-type-options": "nosniff",
     });
-    expect(await told(refused)).toEqual([404, "not_found"]);
+    expect(await codeOf(rejected)).toEqual([404, "not_found"]);
     await expect(route(cursor, {} as never)).rejects.toMatchObject({ argument: "authorize" });
     await expect(
       route(cursor, {
@@ -81,11 +81,11 @@ describe.each(routes)("%s", (_, method, route) => {
         },
       }),
     ).rejects.toThrow("no session");
-    expect(await told(await route(cursor, { authorize, agentId: "bc-1/.." }))).toEqual([404, "not_found"]);
+    expect(await codeOf(await route(cursor, { authorize, agentId: "bc-1/.." }))).toEqual([404, "not_found"]);
     expect(requests).toEqual([]);
   });
 
-  it("takes its own method, and says so of others", async () => {
+  it("accepts its own method only, and names it in the answer to others", async () => {
     const { cursor, requests } = fake([]);
     for (const other of ["PUT", "DELETE", "HEAD", method === "GET" ? "PATCH" : "GET"]) {
       const response = await route(cursor, { authorize, method: other });
@@ -103,7 +103,7 @@ describe.each(routes)("%s", (_, method, route) => {
     [409, "something_new", 409, "conflict"],
     [400, "validation_error", 400, "invalid_request"],
     [429, "usage_limit_exceeded", 503, "usage_limit_exceeded"],
-  ])("%i %s of the API is %i %s here, in our own words", async (status, code, own, expected) => {
+  ])("answers the API's %i %s with %i %s, in our own words", async (status, code, own, expected) => {
     const { cursor, run } = fake(reply(status, { error: { code, message: "planted words" } }));
     const response = await run(route(cursor, { authorize }));
     const text = await response.text();

@@ -20,8 +20,8 @@ import { ask, briefly, path, piecewise, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
 
-describe("a run, served", () => {
-  it("is one message for each event, with the API's id, and a sentinel at the end", async () => {
+describe("a served run", () => {
+  it("is one message for each event, with the API's id, and an end frame", async () => {
     const server = new StreamServer([END(...whole)]);
     const { text, messages, frames, response } = await served(server);
     expect(text).toMatch(/^retry: 2000\n\n: open\n\n/);
@@ -45,7 +45,7 @@ describe("a run, served", () => {
     expect(response.status).toBe(200);
   });
 
-  it("has these headers and no others, of the API's answer least of all", async () => {
+  it("has these headers only, and none of the API's answer", async () => {
     const answer = END(...whole);
     answer.headers = { ...answer.headers, "x-request-id": "req-secret", "set-cookie": "a=b", "x-other": "1" };
     const { response } = await served(new StreamServer([answer]));
@@ -56,7 +56,7 @@ describe("a run, served", () => {
     ]);
   });
 
-  it("passes on every delta as it is, those of white space too", async () => {
+  it("passes on every delta unchanged, including white space", async () => {
     const deltas = ["Hello", " ", "\n", "\r\n", "world", "", "\u2028 ü 🙂 data: x\n\nid: 7"];
     const frames = deltas.map((text, index) => assistant(`${index + 1}-0`, text));
     const { frames: all } = await served(new StreamServer([END(...frames, result(), done)]));
@@ -64,7 +64,7 @@ describe("a run, served", () => {
     expect(texts).toEqual(deltas);
   });
 
-  it("passes on what this version doesn't know or can't read", async () => {
+  it("passes on events that this version doesn't know or can't read", async () => {
     const odd = [frame("novelty", { a: 1 }, "5-0"), frame("assistant", "{no json", "6-0"), heartbeat];
     const { frames } = await served(new StreamServer([END(...odd, result(), done)]));
     expect(frames.slice(0, 3)).toEqual([
@@ -74,7 +74,7 @@ describe("a run, served", () => {
     ]);
   });
 
-  it("goes on behind a payload that nests too deep to be written as JSON again", async () => {
+  it("continues after a payload that nests too deep to be written as JSON again", async () => {
     const server = new StreamServer([END(tooDeep("1-0"), assistant("2-0", "Hi"), result(), done)]);
     const { frames, lastEventId } = await served(server);
     expect(frames[0]).toMatchObject({
@@ -87,7 +87,7 @@ describe("a run, served", () => {
     expect(lastEventId).toMatch(/^end:/);
   });
 
-  it("has its events' names when asked to, none of which an EventSource takes for its own", async () => {
+  it("has the events' names with `named`, none of which an EventSource reserves", async () => {
     const odd = [
       tool("1-0", "call", "running"),
       frame("error", { code: "x", message: "m" }),
@@ -113,7 +113,7 @@ describe("a run, served", () => {
     ]);
   });
 
-  it("gives its first bytes within 50 ms while the API is silent", async () => {
+  it("sends its first bytes within 50 ms while the API is silent", async () => {
     const server = new StreamServer([STALL()]);
     const response = ask(server);
     await server.clock.advance(49);
@@ -124,7 +124,7 @@ describe("a run, served", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("gives its first bytes before it asks the API at all, when told not to wait", async () => {
+  it("sends its first bytes before it calls the API, when openingTimeout is 0", async () => {
     const server = new StreamServer([END(...whole)]);
     const { next, cancel } = piecewise(await ask(server, { openingTimeout: 0 }));
     expect(await next()).toMatch(/^retry/);
@@ -134,7 +134,7 @@ describe("a run, served", () => {
   });
 });
 
-describe("what can't work is refused before anything happens", () => {
+describe("an invalid argument is rejected before anything happens", () => {
   it.each([
     ["request", { request: {} }],
     ["request", { request: undefined }],
@@ -158,7 +158,7 @@ describe("what can't work is refused before anything happens", () => {
   it.each([
     ["cursor", undefined, ref],
     ["ref", undefined, undefined],
-  ])("a %s that is missing", async (argument, cursor, run) => {
+  ])("a missing %s", async (argument, cursor, run) => {
     const request = new Request(path);
     const client = argument === "cursor" ? cursor : new StreamServer([]).cursor();
     const error = await runStreamResponse(client as never, run as never, {
@@ -172,7 +172,7 @@ describe("what can't work is refused before anything happens", () => {
     ["the promise that a router has for them", Promise.resolve(ref), "ref", /got a promise: await it/],
     ["another name for the run", { agentId: ref.agentId, runId }, "ref.id", /a run is \{ agentId, id \}/],
     ["another name for the agent", { agent: ref.agentId, id: runId }, "ref.agentId", /a run is/],
-  ])("%s is a mistake of the route, not a 404", async (_, run, argument, message) => {
+  ])("%s is an error of the route, not a 404", async (_, run, argument, message) => {
     const authorize = vi.fn(() => true);
     for (const respond of [runStreamResponse, cancelResponse]) {
       const error = await respond(new StreamServer([]).cursor(), run as never, {
@@ -185,19 +185,123 @@ describe("what can't work is refused before anything happens", () => {
     expect(authorize).not.toHaveBeenCalled();
   });
 
-  it.each(["POST", "PUT", "DELETE", "HEAD"])("%s is 405", async (method) => {
+  it.each(["POST", "PUT", "DELETE", "HEAD"])("%s is answered with 405", async (method) => {
     const server = new StreamServer([]);
     const { response } = await served(server, { init: { method } });
     expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, OPTIONS"]);
     expect(server.requests).toEqual([]);
   });
 
-  it("OPTIONS tells the methods, and allows no other origin", async () => {
+  it("OPTIONS is answered with the methods, and allows no other origin", async () => {
     const { response } = await served(new StreamServer([]), { init: { method: "OPTIONS" } });
     expect(response.status).toBe(204);
     expect([...response.headers]).toEqual([
       ["allow", "GET, OPTIONS"],
       ["cache-control", "no-store"],
     ]);
+  });
+});
+
+describe("a served run over time", () => {
+  it("sends a comment after each 15 s of silence", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const { next, cancel } = piecewise(await server.run(ask(server)));
+    expect(await next()).toMatch(/^retry/);
+    expect(await next()).toMatch(/RUNNING/);
+    expect(await next()).toMatch(/Hel/);
+    for (let beat = 0; beat < 3; beat++) {
+      let text: string | undefined;
+      const pending = next().then((arrived) => {
+        text = arrived;
+      });
+      await server.clock.advance(14_999);
+      expect(text).toBeUndefined();
+      await server.clock.advance(1);
+      await pending;
+      expect(text).toBe(": \n\n");
+    }
+    await cancel();
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("sets no timer while nobody reads", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const { next, cancel } = piecewise(await server.run(ask(server)));
+    await next();
+    expect(server.clock.pending).toBe(0);
+    await server.clock.advance(60 * 60_000);
+    expect(server.openBodies).toBe(1);
+    await cancel();
+    expect(server.openBodies).toBe(0);
+  });
+
+  it("ends a response at maxDuration; the browser resumes from there, and nothing is lost or doubled", async () => {
+    const deltas = Array.from({ length: 30 }, (_, index) => assistant(`${index + 1}-0`, `${index} `));
+    const after = (id: string | undefined) => {
+      const from = id === undefined ? 0 : Number.parseInt(id, 10);
+      return { ...END(...deltas.slice(from), result(), done), pace: 700 };
+    };
+    const server = new StreamServer(({ lastEventId }) => after(lastEventId));
+    let lastEventId = "";
+    const frames = [];
+    for (let connection = 0; connection < 20; connection++) {
+      const began = server.clock.now();
+      const asked = lastEventId === "" ? {} : { lastEventId };
+      const answer = await served(server, { maxDuration: 5_000, ...asked });
+      if (answer.response.status === 204) break;
+      expect(server.clock.now() - began).toBeLessThanOrEqual(5_000);
+      expect(server.openBodies).toBe(0);
+      frames.push(...answer.frames);
+      ({ lastEventId } = answer);
+    }
+    expect(frames.flatMap((event) => (event.type === "assistant" ? [event.data.text] : [])).join("")).toBe(
+      deltas.map((_, index) => `${index} `).join(""),
+    );
+    expect(briefly(frames).slice(-3)).toEqual(["result#900-0 Hello", "done#900-0", "end"]);
+    expect(server.streams.length).toBeGreaterThan(4);
+  });
+
+  it("ends a silent response at maxDuration, which sends nothing afterwards", async () => {
+    const server = new StreamServer([STALL(status())]);
+    const began = server.clock.now();
+    const { comments } = await served(server, { maxDuration: 50_000 });
+    expect(server.clock.now() - began).toBe(50_000);
+    expect(comments).toEqual([" open", " ", " ", " "]);
+    expect(server.openBodies).toBe(0);
+  });
+
+  it("ends a response that nobody reads at maxDuration, with its connection to the API", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const { next } = piecewise(await server.run(ask(server, { maxDuration: 50_000 })));
+    await next();
+    await server.clock.advance(49_999);
+    expect(server.openBodies).toBe(1);
+    await server.clock.advance(1);
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+    expect(await next()).toBeUndefined();
+  });
+
+  it("leaves no timer after a response that ended before maxDuration", async () => {
+    const server = new StreamServer([END(status(), result(), done)]);
+    await served(server, { maxDuration: 50_000 });
+    expect(server.clock.pending).toBe(0);
+  });
+
+  it("leaves no timer or connection after a response that broke", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const cursor = server.cursor();
+    const options = { request: new Request(path), authorize: () => true, maxDuration: 50_000 };
+    const { next } = piecewise(
+      await server.run(runStreamResponse(cursor, ref, { ...options, clock: server.clock })),
+    );
+    await next();
+    vi.spyOn(cursor, "redact").mockImplementation(() => {
+      throw new Error("odd");
+    });
+    await expect(next()).rejects.toThrow("odd");
+    expect(server.openBodies).toBe(0);
+    expect(server.clock.pending).toBe(0);
+    await server.clock.advance(50_000);
   });
 });

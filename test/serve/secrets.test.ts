@@ -65,7 +65,7 @@ const codes: [number, string][] = [
 ];
 
 it.each(codes)(
-  "of a %i (%s) of the API, nothing but our own words reaches the browser, on any route",
+  "of the API's %i (%s), only our own words reach the browser, on any route",
   async (code, name) => {
     const request = () => new Request(path);
     const post = () =>
@@ -95,7 +95,7 @@ it.each(codes)(
   },
 );
 
-it("a run's own messages pass, the key in them doesn't, in whatever form or event it is", async () => {
+it("a run's messages pass, and the key in them is redacted, in every form and every event", async () => {
   const forms = [
     key,
     encodeURIComponent(key),
@@ -126,7 +126,7 @@ it("a run's own messages pass, the key in them doesn't, in whatever form or even
   }
 });
 
-it("nor does it pass as an event's name or id", async () => {
+it("the key is redacted in an event's name and id", async () => {
   const server = new StreamServer([END(frame(key, {}, "1-0"), assistant(key, "Hi"), result(), done)]);
   const { runStreamResponse } = await import("cursor-cloud-agents/serve");
   const options = { request: new Request(path), authorize: () => true, clock: server.clock, named: true };
@@ -139,7 +139,7 @@ it("nor does it pass as an event's name or id", async () => {
   ]);
 });
 
-it("a word that happens to be a short key stays where it is", async () => {
+it("a word that looks like a short key is not redacted", async () => {
   const server = new StreamServer([END(assistant("1-0", "key_TEST is a word"), result(), done)]);
   const { frames } = await server.run(ask(server).then((response) => readResponse(response)));
   expect(frames[0]).toMatchObject({ data: { text: "key_TEST is a word" } });

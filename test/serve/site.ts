@@ -21,7 +21,7 @@ export async function openSite(script: (run: RunScript) => unknown = (run) => ru
   const sockets = new Set<Socket>();
   let authorize: Authorize = () => true;
 
-  /** As it would be in a new process: nothing is shared with an earlier one. */
+  /** As in a new process: nothing is shared with an earlier server. */
   const serve = (port: number): Promise<Server> => {
     const cursor = new Cursor({ apiKey: key, baseUrl: upstream.url, clock, random: () => 0.5 });
     const others = createHandler(cursor, (request, ref) => authorize(request, ref));
@@ -81,13 +81,13 @@ export async function openSite(script: (run: RunScript) => unknown = (run) => ru
     async restart() {
       server = await serve(port);
     },
-    /** Lets time pass until something is so. */
+    /** Advances time until a condition holds. */
     async until(holds: () => boolean): Promise<void> {
       for (let step = 0; step < 2_000; step++) {
         if (holds()) return;
         await clock.advance(20);
       }
-      throw new Error("it never came to be");
+      throw new Error("the condition never became true");
     },
   };
 }

@@ -25,7 +25,7 @@ export const post = (body: unknown, headers: Record<string, string> = {}, more: 
   } as RequestInit);
 export const get = (init: RequestInit = {}) => new Request(`${site}/x`, init);
 
-export const told = async (response: Response) => [
+export const codeOf = async (response: Response) => [
   response.status,
   JSON.parse(await response.text()).error?.code,
 ];

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import type { ServedFrame } from "cursor-cloud-agents/serve";
 import { type RunStreamResponseOptions, runStreamResponse } from "cursor-cloud-agents/serve";
 import { brief, ref, type StreamServer } from "../support/stream-server.ts";
@@ -12,7 +13,7 @@ export interface Asked extends Partial<RunStreamResponseOptions> {
   init?: RequestInit;
 }
 
-/** Asks for the run as a browser does, of a server that lets everyone in, on the fake API's clock. */
+/** Requests the run as a browser does, from a server that accepts everyone, on the fake API's clock. */
 export function ask(server: StreamServer, { lastEventId, query = "", init, ...options }: Asked = {}) {
   const headers = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
   const request = new Request(path + query, { headers, ...init });
@@ -28,7 +29,7 @@ export interface Served {
   messages: Message[];
   comments: string[];
   retry: number | undefined;
-  /** Where the browser stands then. */
+  /** The browser's position afterwards. */
   lastEventId: string;
 }
 
@@ -47,7 +48,7 @@ export async function readResponse(response: Response, lastEventId = ""): Promis
   };
 }
 
-/** Asks and reads on, while the fake time passes. */
+/** Requests the run and reads it to its end, while the fake time passes. */
 export const served = (server: StreamServer, asked: Asked = {}): Promise<Served> =>
   server.run(ask(server, asked).then((response) => readResponse(response, asked.lastEventId)));
 
@@ -58,7 +59,7 @@ export const briefly = (frames: readonly ServedFrame[]): string[] =>
     return frame.type === "reset" || frame.type === "end" ? frame.type : brief(frame);
   });
 
-/** The run's own events, without what each connection tells anew. */
+/** The run's own events, without those that each connection repeats. */
 export const lasting = (frames: readonly ServedFrame[]): ServedFrame[] =>
   frames.filter(({ type }) => type !== "status" && type !== "heartbeat");
 
@@ -76,19 +77,9 @@ export function piecewise(response: Response) {
   };
 }
 
-/** An AbortSignal that knows its listeners. */
+/** An AbortSignal with a count of its listeners. */
 export function countingSignal() {
   const controller = new AbortController();
   const { signal } = controller;
-  let listeners = 0;
-  const { addEventListener, removeEventListener } = signal;
-  signal.addEventListener = (...call: Parameters<typeof addEventListener>) => {
-    listeners++;
-    addEventListener.apply(signal, call);
-  };
-  signal.removeEventListener = (...call: Parameters<typeof removeEventListener>) => {
-    listeners--;
-    removeEventListener.apply(signal, call);
-  };
-  return { controller, signal, listeners: () => listeners };
+  return { controller, signal, listeners: () => getEventListeners(signal, "abort").length };
 }

@@ -25,7 +25,7 @@ const hello = assistantFrame("100-0", "Hello");
 const types = (body: string) => chunksOf(body).map(({ type }) => type);
 
 describe("the answer", () => {
-  it("has the headers of a UI message stream, and none of a connection", async () => {
+  it("has the headers of a UI message stream, and no connection header", async () => {
     const response = toUIMessageStreamResponse(source([]));
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toEqual({
@@ -37,7 +37,7 @@ describe("the answer", () => {
     await response.body!.cancel();
   });
 
-  it("takes further headers, which win", () => {
+  it("accepts additional headers, which replace ours", () => {
     const headers = { "Set-Cookie": "a=1", "cache-control": "no-store", "x-none": undefined };
     const response = toUIMessageStreamResponse(source([]), { headers });
     expect(response.headers.get("set-cookie")).toBe("a=1");
@@ -53,7 +53,7 @@ describe("the answer", () => {
     expect(chunksOf(body)).toEqual(await collect(toUIMessageStream(source(events))));
   });
 
-  it("begins before the run says anything (B85)", async () => {
+  it("begins before the run produces output", async () => {
     const { stream, state } = feed();
     const reader = readerOf(toUIMessageStreamResponse(stream));
     expect(messagesOf((await reader.next())!)).toHaveLength(3);
@@ -62,8 +62,8 @@ describe("the answer", () => {
   });
 });
 
-describe("over a run's stream", () => {
-  it("a cut that is resumed is not seen", async () => {
+describe("the answer over a run's stream", () => {
+  it("does not show a cut that is resumed", async () => {
     const server = new StreamServer([
       CUT(statusFrame(), thinkingFrame("99-0", "Hm"), hello.slice(0, -10)),
       END(statusFrame(), hello, ending),
@@ -74,7 +74,7 @@ describe("over a run's stream", () => {
     expect(await read(server)).toBe(await read(whole));
   });
 
-  it("a tool whose arguments nest too deep to be written as JSON is left out, and the message goes on", async () => {
+  it("leaves out a tool whose arguments nest too deep to be written as JSON, and continues", async () => {
     const server = new StreamServer([END(statusFrame(), tooDeep("99-0"), hello, ending)]);
     const body = await server.run(toUIMessageStreamResponse(server.cursor().runs.stream(ref)).text());
     expect(types(body).slice(-6)).toEqual([
@@ -87,7 +87,7 @@ describe("over a run's stream", () => {
     ]);
   });
 
-  it("a cut that can't be resumed is an error", async () => {
+  it("ends in an error where a cut can't be resumed", async () => {
     const server = new StreamServer([CUT(statusFrame(), hello), apiError(401, "unauthorized")], {
       runs: [apiError(401, "unauthorized")],
     });
@@ -96,7 +96,7 @@ describe("over a run's stream", () => {
     expect(body).not.toMatch(/unauthorized|api\.cursor/);
   });
 
-  it("a stream that is gone ends in the reply of Get A Run", async () => {
+  it("ends in the reply of Get A Run where the stream is gone", async () => {
     const server = new StreamServer([apiError(410, "stream_expired")], {
       runs: ["RUNNING", runOf("FINISHED", { result: "Hello" })],
     });
@@ -105,7 +105,7 @@ describe("over a run's stream", () => {
     expect(types(body).at(-1)).toBe("finish");
   });
 
-  it("a client that leaves closes the run's stream at once, and never cancels the run", async () => {
+  it("closes the run's stream at once when the client leaves, and never cancels the run", async () => {
     const server = new StreamServer([STALL(statusFrame(), hello)]);
     const clock = server.clock;
     const response = toUIMessageStreamResponse(server.cursor().runs.stream(ref), { clock });
@@ -121,7 +121,7 @@ describe("over a run's stream", () => {
     expect(server.requests.map(({ method }) => method)).toEqual(["GET"]);
   });
 
-  it("so does whoever cancels the stream of chunks", async () => {
+  it("closes the run's stream when the stream of chunks is cancelled", async () => {
     const server = new StreamServer([STALL(statusFrame(), hello)]);
     const reader = toUIMessageStream(server.cursor().runs.stream(ref)).getReader();
     for (let type = ""; type !== "text-delta"; ) type = (await server.run(reader.read())).value!.type;
@@ -133,7 +133,7 @@ describe("over a run's stream", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("the result is there for whoever asks beside, also after the client has left", async () => {
+  it("leaves the result available to other callers, even after the client has left", async () => {
     const server = new StreamServer([
       STALL(statusFrame(), hello),
       END(statusFrame(), assistantFrame("101-0", "!"), ending),
@@ -163,7 +163,7 @@ describe("a slow reader", () => {
   };
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-  it("of the answer holds the run's stream back", async () => {
+  it("of the answer slows the run's stream down", async () => {
     const { count, stream } = counted();
     const reader = readerOf(toUIMessageStreamResponse(stream));
     await settle();
@@ -174,7 +174,7 @@ describe("a slow reader", () => {
     await reader.cancel();
   });
 
-  it("of the chunks does, too", async () => {
+  it("of the chunks slows the run's stream down, too", async () => {
     const { count, stream } = counted();
     const reader = toUIMessageStream(stream).getReader();
     await settle();
@@ -187,8 +187,8 @@ describe("a slow reader", () => {
   });
 });
 
-describe("a client that leaves as events arrive (B84)", () => {
-  it.each(["answer", "chunks"])("does no harm to the process: %s", async (kind) => {
+describe("a client that leaves while events arrive", () => {
+  it.each(["answer", "chunks"])("causes no unhandled rejection: %s", async (kind) => {
     for (let round = 0; round < 100; round++) {
       const { stream, send, state } = feed();
       const body = kind === "answer" ? toUIMessageStreamResponse(stream).body! : toUIMessageStream(stream);
@@ -211,7 +211,7 @@ describe("a client that leaves as events arrive (B84)", () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  it("does not wait for a generator that waits itself, nor hear of what it throws at its end", async () => {
+  it("does not wait for a pending generator, and ignores what it throws at its end", async () => {
     const stream = {
       ref,
       [Symbol.asyncIterator]: () => ({
@@ -227,7 +227,7 @@ describe("a client that leaves as events arrive (B84)", () => {
   });
 });
 
-it("an onError that throws breaks the answer off, rather than let it look whole", async () => {
+it("an onError that throws breaks the answer, which would otherwise look complete", async () => {
   const onError = () => {
     throw new Error("own fault");
   };
@@ -249,7 +249,7 @@ it.each<[string, unknown, unknown]>([
   ["keepAlive", source([]), { keepAlive: Number.NaN }],
   ["clock", source([]), { clock: {} }],
   ["headers", source([]), { headers: { "x-a": "key_SECRET\n." } }],
-])("%s is refused at once where it can't work: %j, %j", (argument, stream, options) => {
+])("an invalid %s is rejected at once: %j, %j", (argument, stream, options) => {
   let thrown: unknown;
   try {
     toUIMessageStreamResponse(stream as never, options as never);
@@ -260,7 +260,7 @@ it.each<[string, unknown, unknown]>([
   expect(String(thrown)).not.toContain("SECRET");
 });
 
-it("options of the answer are none of the chunks'", () => {
+it("options of the answer are unknown to the stream of chunks", () => {
   const options = { keepAlive: 1 } as object;
   expect(() => toUIMessageStream(source([]), options)).toThrow("unknown option");
 });

@@ -13,20 +13,20 @@ import { briefly, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
 
-describe("where to go on", () => {
+describe("the position to resume from", () => {
   const rest = [assistant("2-0", "lo"), result(), done];
 
   it.each([
     ["the header", { lastEventId: "1-0" }],
     ["the query", { query: "?lastEventId=1-0" }],
     ["the header before the query", { lastEventId: "1-0", query: "?lastEventId=0-9" }],
-  ])("is said by %s, and said to the API", async (_, asked) => {
+  ])("comes from %s, and is sent to the API", async (_, asked) => {
     const server = new StreamServer([END(status(), ...rest)]);
     expect(briefly((await served(server, asked)).frames)).toContain("assistant#2-0 lo");
     expect(server.positions).toEqual(["1-0"]);
   });
 
-  it("is any id, also one that looks like something else, and one in UTF-8", async () => {
+  it("may be any id, including one that looks like JSON and one in UTF-8", async () => {
     const server = new StreamServer([END(...rest)]);
     await served(server, { query: `?lastEventId=${encodeURIComponent('{"a":1}')}` });
     expect(server.positions).toEqual(['{"a":1}']);
@@ -40,7 +40,7 @@ describe("where to go on", () => {
   it.each([
     ["result", ["done", "end"]],
     ["done", ["end"]],
-  ])("behind the %s needs no look at the run", async (kind, expected) => {
+  ])("after the %s is served without reading the run", async (kind, expected) => {
     const server = new StreamServer([]);
     const { frames, lastEventId } = await served(server, { lastEventId: `${kind}:${runId}` });
     expect(briefly(frames)).toEqual(expected);
@@ -48,7 +48,7 @@ describe("where to go on", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("behind the end is 204, with the API untouched", async () => {
+  it("after the end is answered with 204, and the API is not called", async () => {
     const server = new StreamServer([]);
     for (const asked of [{ lastEventId: `end:${runId}` }, { query: `?lastEventId=end:${runId}` }]) {
       const { response, text } = await served(server, asked);
@@ -57,7 +57,7 @@ describe("where to go on", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("is the run's start behind a reset, where the API doesn't know the position", async () => {
+  it("becomes the run's start after a reset, where the API doesn't know the position", async () => {
     const server = new StreamServer([apiError(400, "invalid_last_event_id"), END(...whole)]);
     const { frames, messages } = await served(server, { lastEventId: "gone-0" });
     expect(briefly(frames)).toEqual([
@@ -77,10 +77,10 @@ describe("where to go on", () => {
     ["a line end", "1-0%0Aevent: x"],
     ["a NUL", "1-0%00"],
     ["white space around it", "%201-0"],
-    ["what no header can hold", "%F0%9F%99%82"],
-    ["no end", "x".repeat(1025)],
+    ["a character that no header can hold", "%F0%9F%99%82"],
+    ["too many characters", "x".repeat(1025)],
   ])(
-    "is the run's start behind a reset, for a position with %s, which the API never sees",
+    "becomes the run's start after a reset, for a position with %s, which the API never receives",
     async (_, position) => {
       const server = new StreamServer([END(...whole)]);
       const { frames } = await served(server, { query: `?lastEventId=${position}` });
@@ -89,7 +89,7 @@ describe("where to go on", () => {
     },
   );
 
-  it("is the start for an empty position", async () => {
+  it("is the run's start where it is empty", async () => {
     const server = new StreamServer([END(...whole)]);
     expect(briefly((await served(server, { query: "?lastEventId=" })).frames)[0]).toBe("status RUNNING");
     expect(server.positions).toEqual([undefined]);

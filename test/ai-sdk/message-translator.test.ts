@@ -60,12 +60,12 @@ describe("text and reasoning", () => {
     ]);
   });
 
-  it("keep pieces that are empty or only white space (B83)", async () => {
+  it("keep pieces that are empty or only white space", async () => {
     const pieces = ["Hello", " ", "\n", "world", ""];
     expect(await partsOf(...pieces.map(assistant))).toEqual(text(0, ...pieces));
   });
 
-  it("begin a new block behind a new tool, and go on through news of an old one", async () => {
+  it("start a new block after a new tool, and continue through an update of an earlier one", async () => {
     const events = [
       assistant("Look"),
       tool("a", "running", { args: { path: "x" } }),
@@ -84,7 +84,7 @@ describe("text and reasoning", () => {
 });
 
 describe("a tool call", () => {
-  it("is updated in place as its arguments grow, and told once where nothing changed", async () => {
+  it("is updated in place as its arguments grow, and sent once where nothing changed", async () => {
     const events = [
       tool("a", "running"),
       tool("a", "running", { args: { path: "x" } }),
@@ -131,7 +131,7 @@ describe("a tool call", () => {
     },
   );
 
-  it("says so where the server left arguments or result out for their size", async () => {
+  it("is marked where the server left its arguments or result out for their size", async () => {
     const events = [
       tool("a", "running"),
       tool("a", "completed", { truncated: { args: true, result: true } }),
@@ -153,7 +153,7 @@ describe("a tool call", () => {
     ['{"constructor":null}', true],
     ['{"constructor":"x"}', false],
     ['{"code":"{\\"__proto__\\":1}"}', false],
-  ])("with keys that would end the message in the client is told as text: %s", async (json, isText) => {
+  ])("with keys that the client would reject is sent as text: %s", async (json, isText) => {
     const told = isText ? json : JSON.parse(json);
     const events = [tool("a", "running", { args: JSON.parse(json) })];
     events.push(tool("a", "completed", { result: JSON.parse(json) }));
@@ -166,7 +166,7 @@ describe("a tool call", () => {
     expect(await partsOf(...events)).toEqual([input("a", {}), output("a", { success: 1 })]);
   });
 
-  it("in a state this version doesn't know is still at work", async () => {
+  it("in a status that this version doesn't know is still running", async () => {
     expect(await partsOf(tool("a", "queued"), tool("a", "completed", { result: 1 }))).toEqual([
       input("a", {}),
       output("a", 1),
@@ -174,7 +174,7 @@ describe("a tool call", () => {
   });
 
   it.each(["FINISHED", "CANCELLED", "ERROR"])(
-    "still open at a %s run's end is ended, so that no page waits for it",
+    "that is open at a %s run's end is ended, so that no page waits for it",
     async (end) => {
       const chunks = await chunksOf(tool("a", "running"), result({ status: end }));
       expect(chunks).toContainEqual(outputError("a", "The run ended without this tool's result."));
@@ -196,7 +196,7 @@ describe("the run itself", () => {
     expect(types(chunks).indexOf("data-run")).toBe(2);
   });
 
-  it("is told the same, whichever statuses its stream opened with", async () => {
+  it("is the same, whichever statuses its stream opened with", async () => {
     const story = [thinking("a"), assistant("b"), result()];
     const live = await chunksOf(status("CREATING"), status("RUNNING"), ...story);
     expect(await chunksOf(status("RUNNING"), ...story)).toEqual(live);
@@ -215,7 +215,7 @@ describe("the run itself", () => {
   });
 });
 
-it("events that a message doesn't show leave no trace", async () => {
+it("events that a message doesn't show produce no chunks", async () => {
   const events = [unknown, invalid, update, heartbeat, assistant("a"), update, heartbeat, assistant("b")];
   expect(await partsOf(...events)).toEqual(text(0, "a", "b"));
 });

@@ -3,10 +3,10 @@ import { followUpResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
 import { fake, reply } from "../support/api-server.ts";
 
-import { authorize, post, stage, told } from "./stage.ts";
+import { authorize, codeOf, post, stage } from "./stage.ts";
 
 describe("a follow-up", () => {
-  it("makes a run, whose stream can be read", async () => {
+  it("creates a run, whose stream can be read", async () => {
     const { cursor, emulator, clock, start } = stage();
     const { agent } = start("quick");
     await clock.advance(5_000);
@@ -21,7 +21,7 @@ describe("a follow-up", () => {
     expect(emulator.runs(agent.id).map(({ id }) => id)).toContain(run.id);
   });
 
-  it("takes a prompt with images, and what the server says of the run, and nothing else", async () => {
+  it("accepts a prompt with images and the parameters of the server, and nothing else", async () => {
     const { cursor, requests } = fake(
       reply(201, { run: { id: "run-1", agentId: "bc-1", status: "CREATING" } }),
     );
@@ -32,7 +32,7 @@ describe("a follow-up", () => {
     );
     expect(requests[0]?.json).toEqual({ mode: "plan", prompt });
     const smuggled = post({ prompt, mcpServers: [{ name: "x", url: "https://evil.example" }] });
-    expect(await told(await followUpResponse(cursor, "bc-1", { ...options, request: smuggled }))).toEqual([
+    expect(await codeOf(await followUpResponse(cursor, "bc-1", { ...options, request: smuggled }))).toEqual([
       400,
       "invalid_request",
     ]);
@@ -40,7 +40,7 @@ describe("a follow-up", () => {
   });
 
   it.each([
-    ["no JSON", "{"],
+    ["not JSON", "{"],
     ["an empty body", ""],
     ["null", null],
     ["a list", []],
@@ -48,25 +48,25 @@ describe("a follow-up", () => {
     ["an empty prompt", { prompt: "" }],
     ["a number", { prompt: 7 }],
     ["no text", { prompt: { text: 7 } }],
-    ["a prompt with more in it", { prompt: { text: "x", mcpServers: [] } }],
-    ["a prompt with a prototype in it", '{"prompt":{"text":"x","__proto__":{}}}'],
-    ["endlessly nested", `{"prompt":{"text":"x","y":${"[".repeat(20_000)}${"]".repeat(20_000)}}}`],
+    ["a prompt with other fields", { prompt: { text: "x", mcpServers: [] } }],
+    ["a prompt with a __proto__ field", '{"prompt":{"text":"x","__proto__":{}}}'],
+    ["deeply nested", `{"prompt":{"text":"x","y":${"[".repeat(20_000)}${"]".repeat(20_000)}}}`],
     ["a broken image", { prompt: { text: "x", images: [{}] } }],
-    ["bytes that are no UTF-8", new Blob([Uint8Array.of(0xff)]).stream()],
-  ])("that is %s is 400, with the API untouched", async (_, body) => {
+    ["not valid UTF-8", new Blob([Uint8Array.of(0xff)]).stream()],
+  ])("that is %s is answered with 400, and the API is not called", async (_, body) => {
     const { cursor, requests } = fake([]);
     const request = post(body, {}, { duplex: "half" });
-    expect(await told(await followUpResponse(cursor, "bc-1", { request, authorize }))).toEqual([
+    expect(await codeOf(await followUpResponse(cursor, "bc-1", { request, authorize }))).toEqual([
       400,
       "invalid_request",
     ]);
     expect(requests).toEqual([]);
   });
 
-  it("has a limit, whatever length is claimed, and is not read beyond it", async () => {
+  it("has a size limit, whatever length it claims, and is not read beyond it", async () => {
     const { cursor, requests } = fake([]);
     const claimed = post({ prompt: "x".repeat(2_000_000) });
-    expect(await told(await followUpResponse(cursor, "bc-1", { request: claimed, authorize }))).toEqual([
+    expect(await codeOf(await followUpResponse(cursor, "bc-1", { request: claimed, authorize }))).toEqual([
       413,
       "body_too_large",
     ]);
@@ -83,25 +83,25 @@ describe("a follow-up", () => {
     });
     const request = post(endless, {}, { duplex: "half" });
     const response = await followUpResponse(cursor, "bc-1", { request, authorize, maxBodyBytes: 10_000 });
-    expect(await told(response)).toEqual([413, "body_too_large"]);
+    expect(await codeOf(response)).toEqual([413, "body_too_large"]);
     expect(pulled).toBeLessThan(20);
     expect(isLetGo).toBe(true);
     expect(requests).toEqual([]);
   });
 
-  it("to a busy agent is 409, or waits, or cancels, as the server says", async () => {
+  it("to a busy agent is answered with 409, waits, or cancels, as the server decides", async () => {
     const { cursor, emulator, clock, start } = stage();
     const { agent, run } = start("hold");
     const ask = (whenBusy?: "wait" | "cancel") =>
       followUpResponse(cursor, agent.id, { request: post({ prompt: "quick" }), authorize, whenBusy });
-    expect(await told(await clock.run(ask()))).toEqual([409, "agent_busy"]);
+    expect(await codeOf(await clock.run(ask()))).toEqual([409, "agent_busy"]);
     const waiting = ask("wait");
     await clock.advance(20_000);
     emulator.release("gate");
     expect((await clock.run(waiting)).status).toBe(201);
     expect(emulator.runs(agent.id).find(({ id }) => id === run.id)?.status).toBe("FINISHED");
     expect(
-      await told(
+      await codeOf(
         await clock
           .run(ask("typo" as never))
           .catch((error: unknown) =>
@@ -111,7 +111,7 @@ describe("a follow-up", () => {
     ).toEqual([200, "whenBusy"]);
   });
 
-  it("that waits is given up when the browser leaves, and is not sent after that", async () => {
+  it("that waits is dropped when the browser leaves, and is not sent afterwards", async () => {
     const { cursor, emulator, clock, start } = stage();
     const { agent } = start("hold");
     const controller = new AbortController();
@@ -126,7 +126,7 @@ describe("a follow-up", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("of which nobody knows whether it arrived says so", async () => {
+  it("whose outcome is not known is answered with outcome_unknown", async () => {
     const { cursor, emulator, clock, start } = stage();
     const { agent } = start("quick");
     await clock.advance(5_000);
@@ -134,7 +134,7 @@ describe("a follow-up", () => {
     const onError = vi.fn();
     const request = post({ prompt: "quick" });
     const response = await clock.run(followUpResponse(cursor, agent.id, { request, authorize, onError }));
-    expect(await told(response)).toEqual([502, "outcome_unknown"]);
+    expect(await codeOf(response)).toEqual([502, "outcome_unknown"]);
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ outcome: "unknown" }));
     expect(emulator.runs(agent.id)).toHaveLength(2);
   });

@@ -2,7 +2,7 @@ import { artifactResponse, artifactsResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it } from "vitest";
 import { bodyOf, fake, reply, silent, until } from "../support/api-server.ts";
 
-import { authorize, get, stage, told } from "./stage.ts";
+import { authorize, codeOf, get, stage } from "./stage.ts";
 
 describe("artifacts", () => {
   function withArtifacts() {
@@ -24,7 +24,7 @@ describe("artifacts", () => {
     ]);
   });
 
-  it("are given by a redirect to the storage, which nobody may keep", async () => {
+  it("are served by a redirect to the storage, which no cache may keep", async () => {
     const { cursor, emulator, agent } = withArtifacts();
     const response = await artifactResponse(cursor, agent.id, "artifacts/report.md", {
       request: get(),
@@ -36,7 +36,7 @@ describe("artifacts", () => {
     expect(await (await emulator.fetch(response.headers.get("location")!)).text()).toBe("# Report");
   });
 
-  it("or through the server: as a download that can't run as a page of the site", async () => {
+  it("are served through the server as a download that can't run as a page of the site", async () => {
     const { cursor, agent } = withArtifacts();
     const options = { request: get(), authorize, proxy: true };
     const response = await artifactResponse(cursor, agent.id, "artifacts/report.md", options);
@@ -58,7 +58,7 @@ describe("artifacts", () => {
     "application/X-JavaScript; charset=utf-8",
     "text/html, text/ecmascript",
     "text/css",
-  ])("through the server are no script and no style for a page of the site: %s", async (type) => {
+  ])("that are proxied can't be loaded as a script or a style by a page of the site: %s", async (type) => {
     const { cursor, emulator, agent } = withArtifacts();
     emulator.addArtifact(agent.id, "artifacts/x", "alert(1)", type);
     const options = { request: get(), authorize, proxy: true };
@@ -67,7 +67,7 @@ describe("artifacts", () => {
     expect(await response.text()).toBe("alert(1)");
   });
 
-  it("that are broken off in the middle break off here, too", async () => {
+  it("whose download breaks in the middle break the response, too", async () => {
     const { cursor, emulator, agent, clock } = withArtifacts();
     let reads = 0;
     emulator.faults.cut("getArtifactBytes", { afterBytes: 3 });
@@ -91,12 +91,11 @@ describe("artifacts", () => {
     "artifacts/..\\x",
     "artifacts/a\nb",
     "artifacts/\ud800",
-  ])("outside artifacts/ are 404, with the API untouched: %j", async (path) => {
+  ])("outside artifacts/ are answered with 404, and the API is not called: %j", async (path) => {
     const { cursor, requests } = fake([]);
-    expect(await told(await artifactResponse(cursor, "bc-1", path, { request: get(), authorize }))).toEqual([
-      404,
-      "not_found",
-    ]);
+    expect(await codeOf(await artifactResponse(cursor, "bc-1", path, { request: get(), authorize }))).toEqual(
+      [404, "not_found"],
+    );
     expect(requests).toEqual([]);
   });
 
@@ -111,26 +110,29 @@ describe("artifacts", () => {
     null,
     7,
     undefined,
-  ])("are nowhere that a browser may be sent to: %s is 502, and told to the log without it", async (url) => {
-    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
-    const errors: unknown[] = [];
-    const onError = (error: unknown) => errors.push(error);
-    const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", {
-      request: get(),
-      authorize,
-      onError,
-    });
-    expect(response.headers.get("location")).toBeNull();
-    expect(await told(response)).toEqual([502, "upstream_unavailable"]);
-    expect(errors).toMatchObject([{ kind: "api", code: "invalid_response" }]);
-    expect(String(errors[0])).not.toContain("storage.example");
-  });
+  ])(
+    "at a URL that no browser may be redirected to are answered with 502, and the log does not show it: %s",
+    async (url) => {
+      const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
+      const errors: unknown[] = [];
+      const onError = (error: unknown) => errors.push(error);
+      const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", {
+        request: get(),
+        authorize,
+        onError,
+      });
+      expect(response.headers.get("location")).toBeNull();
+      expect(await codeOf(response)).toEqual([502, "upstream_unavailable"]);
+      expect(errors).toMatchObject([{ kind: "api", code: "invalid_response" }]);
+      expect(String(errors[0])).not.toContain("storage.example");
+    },
+  );
 
   it.each([
     "https://storage.example/report.md?X-Amz-Signature=a%2Fb%20c",
     "http://127.0.0.1:8080/report.md",
     "http://localhost/report.md",
-  ])("are at %s, to the letter", async (url) => {
+  ])("are redirected to exactly the URL of the API: %s", async (url) => {
     const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
     const options = { request: get(), authorize };
     const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", options);
@@ -138,7 +140,7 @@ describe("artifacts", () => {
   });
 
   it.each(["list", "redirect", "proxy"])(
-    "are asked for no longer than the browser waits: %s",
+    "are no longer requested once the browser leaves: %s",
     async (kind) => {
       const { cursor, requests } = fake(silent);
       const controller = new AbortController();
@@ -155,7 +157,7 @@ describe("artifacts", () => {
   );
 
   it.each(["leaves", "cancels the body"])(
-    "are read from the storage no longer than the browser reads them: it %s",
+    "are no longer read from the storage once the browser %s",
     async (way) => {
       let cancelled = 0;
       const url = "https://storage.example/a";
@@ -180,11 +182,11 @@ describe("artifacts", () => {
     },
   );
 
-  it("that don't exist are 404", async () => {
+  it("that don't exist are answered with 404", async () => {
     const { cursor, agent } = withArtifacts();
     for (const proxy of [false, true]) {
       const options = { request: get(), authorize, proxy };
-      expect(await told(await artifactResponse(cursor, agent.id, "artifacts/none", options))).toEqual([
+      expect(await codeOf(await artifactResponse(cursor, agent.id, "artifacts/none", options))).toEqual([
         404,
         "not_found",
       ]);
