@@ -33,8 +33,8 @@ const mayImport: Record<string, string[]> = {
   // Beside the public face, what stands in one place: how options are checked, which addresses are safe, what time is.
   serve: [...subpath, "check", "async"],
   "ai-sdk": [...subpath, "check", "async"],
-  // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
-  store: [...subpath, "serve", "async", "errors", "check", "options", "sse"],
+  // Beside the public types, single pieces: a page must not load the whole client for an error class.
+  store: [...subpath, "serve", "async", "errors", "text", "check", "options", "http", "sse", "runs"],
   react: [...subpath, "store"],
   cli: [...subpath, "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.

@@ -2,6 +2,7 @@
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { createRunStore, routeSource, webStorage } from "cursor-cloud-agents/store";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { frameSchedule } from "../../src/store/page.ts";
 import { dispatch, hide, page } from "../support/page.ts";
 import { CUT, END, STALL, StreamServer, UNREACHABLE } from "../support/stream-server.ts";
 import { playedSource, settle, text } from "./support.ts";
@@ -118,5 +119,80 @@ describe("a page that is left", () => {
     expect(again.now.position).toBe("2");
     reloaded.stop();
     store.stop();
+  });
+});
+
+/** A page whose frames are drawn by hand. */
+function pageWithFrames() {
+  const drawn = new Map<number, () => void>();
+  let handle = 0;
+  vi.stubGlobal("requestAnimationFrame", (callback: () => void) => {
+    drawn.set(++handle, callback);
+    return handle;
+  });
+  vi.stubGlobal("cancelAnimationFrame", (old: number) => drawn.delete(old));
+  const draw = () => {
+    for (const [old, callback] of [...drawn]) {
+      drawn.delete(old);
+      callback();
+    }
+  };
+  return { drawn, draw };
+}
+
+describe("a change is told", () => {
+  it("at the next frame of a page that is looked at, once", async () => {
+    const { draw } = pageWithFrames();
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    await clock.advance(50);
+    expect(told).toHaveBeenCalledTimes(0);
+    draw();
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("by a timer in a hidden page, which draws no frames", async () => {
+    const { drawn } = pageWithFrames();
+    hide(true);
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    expect(drawn.size).toBe(0);
+    await clock.advance(16);
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it("by a timer where the page is hidden before its frame comes, and then not again", async () => {
+    const { draw, drawn } = pageWithFrames();
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    hide(true);
+    await clock.advance(100);
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(drawn.size).toBe(0);
+    draw();
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it("by a timer where there are no frames at all", async () => {
+    vi.stubGlobal("requestAnimationFrame", undefined);
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    await clock.advance(16);
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it("never, once it is called off", async () => {
+    const { draw } = pageWithFrames();
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told)();
+    draw();
+    await clock.advance(1_000);
+    expect(told).toHaveBeenCalledTimes(0);
   });
 });

@@ -212,7 +212,7 @@ describe("a route that fails", () => {
     expect(error).toSatisfy(isStreamError);
     expect(error).toMatchObject({
       reason: "disconnected",
-      message: "GET /api/stream: 11 tries in a row were in vain",
+      message: "GET /api/stream: gave up after 11 failed attempts",
     });
     expect((error as Error).cause).toBeInstanceOf(TypeError);
     expect(server.clock.pending).toBe(0);
