@@ -29,7 +29,7 @@ const mayImport: Record<string, string[]> = {
   workers: [...middle, "resources"],
   cursor: [...middle, "resources", "workers"],
   index: [...middle, "resources", "workers", "cursor"],
-  node: subpath,
+  node: [...subpath, "async", "check", "text"],
   // Beside the public face, what stands in one place: how options are checked, which addresses are safe, what time is.
   serve: [...subpath, "check", "async"],
   "ai-sdk": [...subpath, "check", "async"],
