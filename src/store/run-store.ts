@@ -255,8 +255,7 @@ class Store implements RunStore {
   }
 
   #fail(error: unknown): void {
-    const reason = error instanceof Error ? error : new Error(String(error));
-    this.#disconnect({ name: "failed", error: reason });
+    this.#disconnect({ name: "failed", error: error instanceof Error ? error : new Error(String(error)) });
   }
 
   #changed(): void {

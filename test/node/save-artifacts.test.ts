@@ -85,7 +85,7 @@ describe("saveArtifacts", () => {
     expect(most).toBe(expected);
   });
 
-  it("saves what the filter wants, and tells how far it is", async () => {
+  it("saves what the filter wants, and reports its progress", async () => {
     const { cursor, agentId, folder } = stage({
       "artifacts/a": "A",
       "artifacts/b": "BB",
@@ -246,8 +246,8 @@ describe("the manifest", () => {
   });
 });
 
-describe("containment (B98)", () => {
-  it("refuses what leaves the folder or means something else elsewhere, and saves the rest", async () => {
+describe("containment", () => {
+  it("rejects what leaves the folder or means something else elsewhere, and saves the rest", async () => {
     const bad = {
       "artifacts/../../etc/x": "dot-segment",
       "artifacts/./x": "dot-segment",

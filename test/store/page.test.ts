@@ -51,7 +51,7 @@ describe("a page that comes back", () => {
     },
   );
 
-  it("asks again where its connection died while it was frozen, and leaves a living one alone", async () => {
+  it("reconnects if its connection died while it was frozen, and keeps a living one", async () => {
     const clock = new FrozenClock();
     const server = new StreamServer([STALL(piece("1")), STALL(piece("2"))], { clock });
     const { leave } = watch(server);
@@ -78,7 +78,7 @@ describe("a page that comes back", () => {
     expect(server.openBodies).toBe(0);
   });
 
-  it("doesn't use up its tries while there is no network", async () => {
+  it("doesn't use up its reconnects while there is no network", async () => {
     const offline = vi.spyOn(page.navigator, "onLine", "get").mockReturnValue(false);
     const server = new StreamServer((_, index) => (index < 40 ? UNREACHABLE : END(last)));
     const { store } = watch(server);
@@ -88,7 +88,7 @@ describe("a page that comes back", () => {
     expect(server.requests[40]!.at - server.requests[39]!.at).toBe(30_000);
   });
 
-  it("has left no listener behind once it is over", async () => {
+  it("leaves no listener behind once the run is over", async () => {
     const added = vi.spyOn(page, "addEventListener");
     const removed = vi.spyOn(page, "removeEventListener");
     const server = new StreamServer([CUT(piece("1")), UNREACHABLE, END(last)]);
@@ -104,7 +104,7 @@ describe("a page that comes back", () => {
 });
 
 describe("a page that is left", () => {
-  it.each(["pagehide", "visibilitychange"])("has kept all that it received on %s", async (event) => {
+  it.each(["pagehide", "visibilitychange"])("saves everything it received on %s", async (event) => {
     const source = playedSource("run-1");
     const store = createRunStore(source, { storage: webStorage("session"), clock: new ManualClock() });
     store.subscribe(() => {});
@@ -140,8 +140,8 @@ function pageWithFrames() {
   return { drawn, draw };
 }
 
-describe("a change is told", () => {
-  it("at the next frame of a page that is looked at, once", async () => {
+describe("a change is published", () => {
+  it("once, at the next frame of a visible page", async () => {
     const { draw } = pageWithFrames();
     const clock = new ManualClock();
     const told = vi.fn();
@@ -186,7 +186,7 @@ describe("a change is told", () => {
     expect(told).toHaveBeenCalledTimes(1);
   });
 
-  it("never, once it is called off", async () => {
+  it("never, once it is cancelled", async () => {
     const { draw } = pageWithFrames();
     const clock = new ManualClock();
     const told = vi.fn();
