@@ -152,7 +152,7 @@ function listen(signal: AbortSignal) {
 
 // ── Pauses after failures ────────────────────────────────────────────────────────────────────────────────────────
 
-/** How the pauses of a {@link Backoff} grow. */
+/** How the pauses of a {@link Backoff} grow. They are read before each pause, so that a server may change the base. */
 export interface BackoffOptions {
   clock: Clock;
   /** Where jitter comes from: 0 <= x < 1. */
@@ -200,8 +200,9 @@ export class Backoff {
     const [from, to] = jitter;
     // The exponent is bounded, since a loop that never gives up would otherwise reach Infinity.
     const step = Math.min(cap, base * factor ** Math.min(this.#failures++, 30));
-    const pause = step * (from + (to - from) * random());
-    return Math.max(pause, Math.min(retryAfterMs, longestRetryAfter ?? Number.POSITIVE_INFINITY));
+    const least = Math.min(retryAfterMs, longestRetryAfter ?? Number.POSITIVE_INFINITY);
+    // Jitter spreads what the server asks for, too, but only upwards: many clients may have been told the same time.
+    return Math.max(Math.max(step, least) * (from + (to - from) * random()), least);
   }
 
   /** Counts a failure and waits; rejects with the signal's reason as soon as it aborts. */

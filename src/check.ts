@@ -82,6 +82,11 @@ export function checkCallback(argument: string, value: unknown): unknown {
   return value;
 }
 
+/** Like {@link checkCallback}, for a function that must be there. */
+export function checkFunction(argument: string, value: unknown): void {
+  if (typeof value !== "function") throw unexpected(argument, "a function", value);
+}
+
 export function checkFlag(argument: string, value: unknown): boolean | undefined {
   if (value !== undefined && typeof value !== "boolean") throw unexpected(argument, "true or false", value);
   return value;

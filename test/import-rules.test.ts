@@ -29,14 +29,14 @@ const mayImport: Record<string, string[]> = {
   resources: middle,
   cursor: [...middle, "resources"],
   index: [...middle, "resources", "cursor"],
-  node: subpath,
+  node: [...subpath, "async", "check", "text"],
   // A watch is an event stream like that of a run: it shares the pieces that read one and judge its failures.
   workers: [...subpath, "async", "text", "check", "errors", "http", "sse", "runs"],
   // Beside the public face, what is shared: option tables, safe addresses, time, and the writing of event streams.
   serve: [...subpath, "check", "async", "web-stream"],
   "ai-sdk": [...subpath, "check", "async", "web-stream"],
-  // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
-  store: [...subpath, "serve", "async", "errors", "check", "options", "sse"],
+  // Beside the public types, single pieces: a page must not load the whole client for an error class.
+  store: [...subpath, "serve", "async", "errors", "text", "check", "options", "http", "sse", "runs"],
   react: [...subpath, "store"],
   cli: [...subpath, "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.

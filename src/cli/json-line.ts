@@ -41,14 +41,14 @@ export type JsonLine =
   | { type: "artifact"; artifact: Artifact }
   | {
       type: "file";
-      state: "saved" | "skipped" | "refused" | "failed";
+      state: "saved" | "skipped" | "rejected" | "failed";
       path: string;
       file?: string;
       sizeBytes?: number;
       reason?: string;
       message?: string;
     }
-  | { type: "files"; saved: number; skipped: number; refused: number; failed: number; folder: string }
+  | { type: "files"; saved: number; skipped: number; rejected: number; failed: number; folder: string }
   | { type: "usage"; usage: AgentUsage }
   | { type: "model"; model: Model }
   | { type: "repository"; repository: Repository }

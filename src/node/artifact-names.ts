@@ -1,23 +1,23 @@
 import { ArgumentError } from "../index.ts";
 
 /**
- * Why a file was not saved although nothing failed: its name, or what is in its place, is not safe to write to.
+ * Why a file was rejected, although nothing failed: its name, or what already has that name, is not safe to write to.
  *
- * - `absolute-path`, `drive-letter`, `backslash`: a path of another system, or one that leaves the folder
+ * - `absolute-path`, `drive-letter`, `backslash`: an absolute path, or one with a meaning on Windows only
  * - `dot-segment`: `.` or `..`
  * - `empty-segment`: two slashes in a row, or no name at all
  * - `folder`: the name ends in a slash, or a folder has that name
  * - `invalid-character`: a control character, NUL, half a surrogate pair; on Windows also `< > : " | ? *`
- * - `reserved-name`: a device on Windows (`CON`, `NUL`, `COM1.txt`); refused everywhere, so that folders can be moved
- * - `trailing-dot-or-space`: Windows drops them, and so two names would mean one file
+ * - `reserved-name`: a device on Windows (`CON`, `NUL`, `COM1.txt`); rejected on every system, so that folders can be moved
+ * - `trailing-dot-or-space`: Windows drops them, so that two names would mean one file
  * - `name-too-long`: more than 255 bytes in one segment, or 1024 in all
- * - `own-name`: the manifest's name, or one that temporary files have
- * - `name-conflict`: an earlier file has the same name but for case or Unicode form, or is where a folder should be
- * - `symbolic-link`: a link stands in the way; it is never followed
- * - `not-a-file`: a device, a pipe or the like has that name
- * - `not-a-folder`: a file stands where a folder should be
+ * - `own-name`: the name of the manifest or of a temporary file
+ * - `name-conflict`: an earlier file's name differs only in case or Unicode form, or one is a file and the other its folder
+ * - `symbolic-link`: a symbolic link has that name, or that of a folder on the way; links are never followed
+ * - `not-a-file`: a device, a pipe or another special file has that name
+ * - `not-a-folder`: a file has the name of a folder on the way
  */
-export type RefusalReason =
+export type RejectionReason =
   | "absolute-path"
   | "drive-letter"
   | "backslash"
@@ -34,90 +34,96 @@ export type RefusalReason =
   | "not-a-file"
   | "not-a-folder";
 
-/** An {@link ArgumentError} that knows its reason; in a report it becomes data. */
-export class Refusal extends ArgumentError {
-  readonly reason: RefusalReason;
+/** A file that is not safe to write; {@link saveArtifacts} turns it into an entry of its report. */
+export class RejectedFileError extends ArgumentError {
+  readonly reason: RejectionReason;
 
-  constructor(reason: RefusalReason, problem: string, argument = "path") {
+  constructor(reason: RejectionReason, problem: string, argument = "path") {
     super(argument, problem);
     this.reason = reason;
   }
 }
 
-/** What the names of all temporary files begin with. */
+/** The prefix of the names of all temporary files. */
 export const temporaryPrefix = ".cursor-part-";
-/** The manifest's name, unless the caller has another. */
+/** The manifest's name, unless the caller chooses another. */
 export const defaultManifest = ".cursor-artifacts.json";
 
-/** Of Linux, macOS and (counted in UTF-16 units) Windows. */
+/** The limit of Linux and macOS in bytes; Windows has the same limit in UTF-16 units. */
 const longestSegment = 255;
-/** Of an S3 key. */
+/** The limit of an S3 key, in bytes. */
 const longestPath = 1024;
 
-// Windows takes them with any extension, and with spaces before it.
+// Windows recognises device names with any extension, and with spaces before it.
 const device = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]) *(\.|$)/i;
 
-/** A path of the server, as the segments of a safe relative path; the leading `artifacts/` is dropped. */
+/**
+ * Splits a path of the server into the segments of a safe relative path; the leading `artifacts/` is dropped.
+ * @throws RejectedFileError
+ */
 export function toSegments(path: string, platform: NodeJS.Platform = process.platform): string[] {
   const shown = JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
-  const refuse = (reason: RefusalReason, problem: string) => new Refusal(reason, `${shown} ${problem}`);
-  if (path.includes("\\")) throw refuse("backslash", "has a backslash");
-  if (/[\p{Cc}\p{Cs}]/u.test(path)) throw refuse("invalid-character", "has a control or a broken character");
-  if (path.startsWith("/")) throw refuse("absolute-path", "is absolute");
+  const reject = (reason: RejectionReason, problem: string) =>
+    new RejectedFileError(reason, `${shown} ${problem}`);
+  if (path.includes("\\")) throw reject("backslash", "has a backslash");
+  if (/[\p{Cc}\p{Cs}]/u.test(path))
+    throw reject("invalid-character", "has a control character or half a surrogate pair");
+  if (path.startsWith("/")) throw reject("absolute-path", "is absolute");
   const relative = path.replace(/^artifacts\//, "");
-  // After the prefix is gone: "artifacts//etc" and "artifacts/C:x" must not turn into what was refused above.
-  if (relative.startsWith("/")) throw refuse("absolute-path", "is absolute");
-  if (relative === "") throw refuse("empty-segment", "names no file");
-  if (relative.endsWith("/")) throw refuse("folder", "names a folder");
-  if (Buffer.byteLength(relative) > longestPath) throw refuse("name-too-long", "is longer than 1024 bytes");
+  // Checked again without the prefix, since "artifacts//etc" would otherwise become an absolute path.
+  if (relative.startsWith("/")) throw reject("absolute-path", "is absolute");
+  if (relative === "") throw reject("empty-segment", "names no file");
+  if (relative.endsWith("/")) throw reject("folder", "names a folder");
+  if (Buffer.byteLength(relative) > longestPath) throw reject("name-too-long", "is longer than 1024 bytes");
   const segments = relative.split("/");
   for (const segment of segments) {
-    if (segment === "") throw refuse("empty-segment", "has an empty segment");
-    if (segment === "." || segment === "..") throw refuse("dot-segment", `has the segment "${segment}"`);
-    if (/^[a-z]:/i.test(segment)) throw refuse("drive-letter", "has a drive letter");
+    if (segment === "") throw reject("empty-segment", "has an empty segment");
+    if (segment === "." || segment === "..") throw reject("dot-segment", `has the segment "${segment}"`);
+    if (/^[a-z]:/i.test(segment)) throw reject("drive-letter", "has a drive letter");
     if (platform === "win32" && /[<>:"|?*]/.test(segment)) {
-      throw refuse("invalid-character", "has a character that Windows has another use for");
+      throw reject("invalid-character", "has a character that is not allowed in names on Windows");
     }
     if (/[. ]$/.test(segment))
-      throw refuse("trailing-dot-or-space", "has a name that ends in a dot or a space");
-    if (device.test(segment)) throw refuse("reserved-name", "has the name of a device");
+      throw reject("trailing-dot-or-space", "has a name that ends in a dot or a space");
+    if (device.test(segment)) throw reject("reserved-name", "has the name of a device");
     if (Buffer.byteLength(segment) > longestSegment) {
-      throw refuse("name-too-long", "has a name longer than 255 bytes");
+      throw reject("name-too-long", "has a name longer than 255 bytes");
     }
     if (foldName(segment).startsWith(temporaryPrefix))
-      throw refuse("own-name", "is a name of temporary files");
+      throw reject("own-name", "is the name of a temporary file");
   }
-  if (foldName(relative) === defaultManifest) throw refuse("own-name", "is the manifest's name");
+  if (foldName(relative) === defaultManifest) throw reject("own-name", "is the manifest's name");
   return segments;
 }
 
 /**
- * Equal for names that some file system takes for one: macOS and Windows ignore case, macOS the Unicode form too, and
- * its older file system characters that can't be seen.
+ * Returns the same text for all names that some file system takes for the same file: macOS and Windows ignore case, macOS
+ * also ignores the Unicode form, and its older file system ignores invisible characters.
  */
 export function foldName(name: string): string {
   const visible = name.normalize("NFD").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
-  // Both ways: "ß" and "SS", "ſ" and "s" meet only in upper case, "K" (Kelvin) and "k" only in lower case.
+  // Upper and lower: "ß" and "SS", "ſ" and "s" meet only in upper case, "K" (Kelvin) and "k" only in lower case.
   return visible.toUpperCase().toLowerCase().normalize("NFD");
 }
 
-/** Remembers the names of one save, and refuses the second of two that could be the same file. */
+/** Remembers the names of one save, and rejects the second of two that could be the same file. */
 export class NameRegister {
   readonly #files = new Set<string>();
   readonly #folders = new Set<string>();
 
+  /** @throws RejectedFileError */
   add(segments: readonly string[]): void {
     const keys = segments.map((_, index) => foldName(segments.slice(0, index + 1).join("/")));
     const file = keys.pop() as string;
     const shown = JSON.stringify(segments.join("/"));
     if (this.#files.has(file)) {
-      throw new Refusal(
+      throw new RejectedFileError(
         "name-conflict",
-        `${shown} differs from an earlier file at most by case or Unicode form`,
+        `${shown} is the name of an earlier file, or differs from it only in case or Unicode form`,
       );
     }
     if (this.#folders.has(file) || keys.some((key) => this.#files.has(key))) {
-      throw new Refusal("name-conflict", `${shown} is both a file and a folder`);
+      throw new RejectedFileError("name-conflict", `${shown} is both a file and a folder`);
     }
     this.#files.add(file);
     for (const key of keys) this.#folders.add(key);

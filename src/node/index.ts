@@ -1,13 +1,11 @@
-export type { RefusalReason } from "./artifact-names.ts";
+export type { RejectionReason } from "./artifact-names.ts";
 export { type ImageOptions, imageFromBytes, imageFromFile } from "./prompt-image.ts";
 export { type SaveArtifactOptions, type SavedArtifact, saveArtifact } from "./save-artifact.ts";
-export {
-  type FailedArtifact,
-  type FailureReason,
-  type RefusedArtifact,
-  type SaveArtifactsOptions,
-  type SaveProgress,
-  type SaveReport,
-  type SkippedArtifact,
-  saveArtifacts,
-} from "./save-artifacts.ts";
+export { type SaveArtifactsOptions, type SaveProgress, saveArtifacts } from "./save-artifacts.ts";
+export type {
+  FailedArtifact,
+  FailureReason,
+  RejectedArtifact,
+  SaveReport,
+  SkippedArtifact,
+} from "./save-report.ts";

@@ -1,26 +1,27 @@
 import { mkdir } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { parseJson } from "../text.ts";
 import { defaultManifest, foldName } from "./artifact-names.ts";
 import { Folder } from "./folder.ts";
-import { readSmall, removeLeftOvers } from "./left-overs.ts";
+import { removeLeftovers } from "./leftovers.ts";
 import { writeWhole } from "./partial-file.ts";
 
-/** What was saved, and as which version. */
+/** A saved file, and its version. */
 export interface ManifestEntry {
   agentId: string;
-  /** As List Artifacts told. */
+  /** As List Artifacts returned it. */
   updatedAt: string;
   sizeBytes: number;
-  /** As the file on the disk has. */
+  /** The size of the file on the disk. */
   savedBytes: number;
 }
 
-/** Beyond this it is not one of ours: a hundred entries of the longest paths are less than a megabyte. */
+/** A larger file is not one of ours: a hundred entries of the longest paths are less than a megabyte. */
 const longestManifest = 64 * 1024 * 1024;
 
 /**
- * What a folder holds: `{ "version": 1, "files": { [path]: entry } }`. A file that is missing or can't be read means that
- * nothing is known; then everything is saved again.
+ * The list of the files in a folder: `{ "version": 1, "files": { [path]: entry } }`. Where it is missing or can't be read,
+ * nothing is known of the files, and all of them are saved again.
  */
 export class Manifest {
   readonly file: string;
@@ -29,7 +30,7 @@ export class Manifest {
   readonly #entries = new Map<string, ManifestEntry>();
   #writing: Promise<void> | undefined;
   #isDirty = false;
-  /** Why it could not be written, the last time. */
+  /** The error of the last write; undefined if it succeeded. */
   error: unknown;
 
   private constructor(folder: Folder, name: string) {
@@ -38,14 +39,14 @@ export class Manifest {
     this.file = join(folder.path, name);
   }
 
-  /** @param place Absent: in the folder itself */
-  static async open(root: Folder, place: string | undefined): Promise<Manifest> {
-    const target = resolve(place ?? join(root.path, defaultManifest));
+  /** @param path Undefined: in the folder itself */
+  static async open(root: Folder, path: string | undefined): Promise<Manifest> {
+    const target = resolve(path ?? join(root.path, defaultManifest));
     await mkdir(dirname(target), { recursive: true });
     const manifest = new Manifest(await Folder.open(dirname(target)), basename(target));
     try {
       await manifest.#folder.target(manifest.#name, "manifest");
-      await removeLeftOvers(manifest.#folder, manifest.#name);
+      await removeLeftovers(manifest.#folder, manifest.#name);
       await manifest.#read();
     } catch (error) {
       await manifest.close();
@@ -58,20 +59,20 @@ export class Manifest {
     return this.#entries.get(path);
   }
 
-  /** Whether an artifact of these segments would be written over it. */
+  /** Whether an artifact of these segments would overwrite the manifest. */
   isAt(root: Folder, segments: readonly string[]): boolean {
     const own = relative(root.path, this.file).split(sep).join("/");
     return foldName(own) === foldName(segments.join("/"));
   }
 
-  /** Written at once, so that a crash forgets no finished file; what comes in the meantime is written together. */
+  /** Writes at once, so that no finished file is forgotten in a crash; entries that arrive meanwhile are written together. */
   set(path: string, entry: ManifestEntry): void {
     this.#entries.set(path, entry);
     this.#isDirty = true;
     this.#writing ??= this.#write();
   }
 
-  /** Resolves when all is written, or failed: see `error`. */
+  /** Resolves when everything is written, or the write failed: see `error`. */
   async flush(): Promise<void> {
     await this.#writing;
   }
@@ -94,20 +95,12 @@ export class Manifest {
   }
 
   async #read(): Promise<void> {
-    const text = await readSmall(this.#folder, this.#name, longestManifest);
+    const text = await this.#folder.readText(this.#name, longestManifest);
     if (text === undefined) return;
-    const found = parse(text);
+    const found = parseJson(text) as { version?: unknown; files?: unknown } | null | undefined;
     if (found?.version !== 1 || typeof found.files !== "object" || found.files === null) return;
     for (const [path, entry] of Object.entries(found.files))
       if (isEntry(entry)) this.#entries.set(path, entry);
-  }
-}
-
-function parse(text: string): { version?: unknown; files?: unknown } | undefined {
-  try {
-    return JSON.parse(text) ?? undefined;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,22 +1,29 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, rename, unlink } from "node:fs/promises";
+import { type FileHandle, open, rename } from "node:fs/promises";
 import { CursorError } from "../index.ts";
 import { type Folder, noFollow } from "./folder.ts";
-import { claimLeftOver, type PartialRecord, type Source, temporaryStem, unregister } from "./left-overs.ts";
+import {
+  claimLeftover,
+  type PartialRecord,
+  releaseStem,
+  removeTemporary,
+  type Source,
+  temporaryStem,
+} from "./leftovers.ts";
 
-/** So often bytes are forced to the disk, and recorded as being there. */
+/** After this many bytes they are flushed to the disk, and recorded as being there. */
 const checkpointBytes = 4 * 1024 * 1024;
 const createExclusively = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | noFollow;
 
 /**
- * A file on its way: a hidden temporary file beside its target, and a record of which version of which artifact it holds
- * and how many of its bytes are known to be on the disk. The target appears by a rename, whole, or not at all.
+ * A file that is being downloaded: a hidden temporary file beside its target, and a record of which version of which
+ * artifact it holds and how many of its bytes are safely on the disk. Only the whole file is renamed to the target.
  */
 export class PartialFile {
   readonly #folder: Folder;
   readonly #stem: string;
   readonly #bytes: FileHandle;
-  readonly #notes: FileHandle;
+  readonly #recordFile: FileHandle;
   #record: PartialRecord;
   #position: number;
 
@@ -24,47 +31,47 @@ export class PartialFile {
     folder: Folder,
     stem: string,
     bytes: FileHandle,
-    notes: FileHandle,
+    recordFile: FileHandle,
     record: PartialRecord,
   ) {
     this.#folder = folder;
     this.#stem = stem;
     this.#bytes = bytes;
-    this.#notes = notes;
+    this.#recordFile = recordFile;
     this.#record = record;
     this.#position = record.syncedBytes;
   }
 
-  /** Takes over what a dead process left of the same artifact, or begins. */
-  static async begin(folder: Folder, name: string, source: Source): Promise<PartialFile> {
+  /** Takes over what a dead process left of the same artifact, or starts a new file. */
+  static async open(folder: Folder, name: string, source: Source): Promise<PartialFile> {
     const stem = temporaryStem(name);
-    const left = await claimLeftOver(folder, name, stem, source);
+    const left = await claimLeftover(folder, name, stem, source);
     let bytes = left?.bytes;
-    let notes: FileHandle | undefined;
+    let recordFile: FileHandle | undefined;
     try {
       bytes ??= await open(folder.at(`${stem}.bytes`), createExclusively, 0o600);
-      notes = await open(folder.at(`${stem}.json`), createExclusively, 0o600);
-      // Without an anchor a folder may have been put elsewhere between check and open: nothing is written then.
+      recordFile = await open(folder.at(`${stem}.json`), createExclusively, 0o600);
+      // Without an anchor, the folder may have been replaced between the check and `open`: then nothing is written.
       await folder.verify();
-      return new PartialFile(folder, stem, bytes, notes, left?.record ?? { ...source, syncedBytes: 0 });
+      return new PartialFile(folder, stem, bytes, recordFile, left?.record ?? { ...source, syncedBytes: 0 });
     } catch (error) {
       await bytes?.close();
-      await notes?.close();
-      if (bytes) await unlink(folder.at(`${stem}.bytes`)).catch(() => {});
-      if (notes) await unlink(folder.at(`${stem}.json`)).catch(() => {});
-      unregister(stem);
+      await recordFile?.close();
+      if (bytes) await folder.remove(`${stem}.bytes`);
+      if (recordFile) await folder.remove(`${stem}.json`);
+      releaseStem(stem);
       throw error;
     }
   }
 
-  /** Where to go on, for `resumeFrom`. Never after the last byte: asking for that one is how the version is confirmed. */
+  /** Where the download continues. Never after the last byte: the request for it confirms the version. */
   get resumeFrom() {
     const { etag, lastModified, sizeBytes, syncedBytes } = this.#record;
     const offset = Math.min(syncedBytes, Math.max(0, (sizeBytes ?? Number.POSITIVE_INFINITY) - 1));
     return offset > 0 ? { offset, etag, lastModified, sizeBytes } : undefined;
   }
 
-  /** Bytes begin to come: from `offset` on, of this version. */
+  /** Prepares for the bytes of this version, from `offset` on. */
   async start(version: {
     offset: number;
     etag?: string;
@@ -76,7 +83,7 @@ export class PartialFile {
     this.#position = offset;
     await this.#bytes.truncate(offset);
     this.#record = { agentId, path, etag, lastModified, sizeBytes, syncedBytes: offset };
-    await this.#note();
+    await this.#writeRecord();
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -89,7 +96,7 @@ export class PartialFile {
     if (this.#position - this.#record.syncedBytes >= checkpointBytes) await this.#checkpoint();
   }
 
-  /** All bytes are here: forces them to the disk and gives them their name. @returns the size in bytes */
+  /** Flushes the whole file to the disk and gives it its name. @returns the size in bytes */
   async complete(name: string, sizeBytes: number | undefined, argument: string): Promise<number> {
     const { size } = await this.#bytes.stat();
     if (size !== this.#position || (sizeBytes !== undefined && size !== sizeBytes)) {
@@ -97,56 +104,55 @@ export class PartialFile {
         `${JSON.stringify(name)}: the file on the disk has ${size} of ${sizeBytes ?? this.#position} bytes`,
       );
     }
-    // Until now nobody else could read it; from now on it is a file like any other.
+    // Until now only its owner could read it; a whole file has the usual rights.
     await this.#bytes.chmod(0o666 & ~process.umask());
     await this.#bytes.sync();
     await this.#close();
     await this.#folder.verify();
-    // A link that came meanwhile would be replaced by the rename, not written through; it is refused all the same.
+    // The rename would replace a link that was made meanwhile, not write through it; it is rejected all the same.
     await this.#folder.target(name, argument);
     await rename(this.#folder.at(`${this.#stem}.bytes`), this.#folder.at(name));
-    await unlink(this.#folder.at(`${this.#stem}.json`)).catch(() => {});
+    await this.#folder.remove(`${this.#stem}.json`);
     await this.#folder.sync();
-    unregister(this.#stem);
+    releaseStem(this.#stem);
     return size;
   }
 
-  /** Leaves what is here to a later call, if that could use it. */
+  /** Leaves the bytes to a later call if it can use them; otherwise removes them. */
   async keep(): Promise<void> {
     const { etag, lastModified } = this.#record;
     if (this.#position === 0 || !(etag ?? lastModified)) return this.discard();
     await this.#checkpoint();
     await this.#close();
-    unregister(this.#stem);
+    releaseStem(this.#stem);
   }
 
   async discard(): Promise<void> {
     await this.#close();
-    await unlink(this.#folder.at(`${this.#stem}.bytes`)).catch(() => {});
-    await unlink(this.#folder.at(`${this.#stem}.json`)).catch(() => {});
-    unregister(this.#stem);
+    await removeTemporary(this.#folder, this.#stem);
+    releaseStem(this.#stem);
   }
 
   async #checkpoint(): Promise<void> {
     await this.#bytes.datasync();
     this.#record = { ...this.#record, syncedBytes: this.#position };
-    await this.#note();
+    await this.#writeRecord();
   }
 
-  /** In place: a record torn by a crash can't be read, and its file is begun anew. */
-  async #note(): Promise<void> {
+  /** Overwrites the record in place: one that a crash left incomplete can't be read, and the download starts again. */
+  async #writeRecord(): Promise<void> {
     const text = Buffer.from(JSON.stringify(this.#record));
-    await this.#notes.write(text, 0, text.byteLength, 0);
-    await this.#notes.truncate(text.byteLength);
+    await this.#recordFile.write(text, 0, text.byteLength, 0);
+    await this.#recordFile.truncate(text.byteLength);
   }
 
   async #close(): Promise<void> {
     await this.#bytes.close();
-    await this.#notes.close();
+    await this.#recordFile.close();
   }
 }
 
-/** Writes a small file whole or not at all, through no link. */
+/** Writes a small file whole or not at all, and never through a link. */
 export async function writeWhole(folder: Folder, name: string, text: string): Promise<void> {
   const temporary = `${temporaryStem(name)}.json`;
   const handle = await open(folder.at(temporary), createExclusively, 0o666);
@@ -160,9 +166,9 @@ export async function writeWhole(folder: Folder, name: string, text: string): Pr
     }
     await rename(folder.at(temporary), folder.at(name));
   } catch (error) {
-    await unlink(folder.at(temporary)).catch(() => {});
+    await folder.remove(temporary);
     throw error;
   } finally {
-    unregister(temporary.replace(/\.json$/, ""));
+    releaseStem(temporary.replace(/\.json$/, ""));
   }
 }

@@ -1,23 +1,30 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { checkOptions, checkSignal, type OptionTable } from "../check.ts";
 import { ArgumentError, CursorError, type ImageMimeType, type PromptImage } from "../index.ts";
+import { toCursorError } from "./folder.ts";
 
-/** What can be said of a prompt image beside its bytes. */
+/** Options of {@link imageFromFile} and {@link imageFromBytes}. */
 export interface ImageOptions {
   /** Pixels, 1 or more. */
   dimension?: { width: number; height: number } | undefined;
-  /** Ends the reading of a file; the call rejects with `signal.reason`. */
+  /** Aborts the reading of a file; the call rejects with `signal.reason`. */
   signal?: AbortSignal | undefined;
 }
 
-/** 15 MB, counted as the API does: before base64. */
+const imageOptions = {
+  dimension: checkDimension,
+  signal: checkSignal,
+} satisfies OptionTable<ImageOptions>;
+
+/** 15 MB, counted as the API does: before the base64 encoding. */
 const longestImage = 15 * 1024 * 1024;
 
 /**
- * A prompt image from a file: PNG, JPEG, GIF or WebP, told by its content and not by its name; at most 15 MB. A prompt
- * takes five.
+ * A prompt image from a file: PNG, JPEG, GIF or WebP, recognised by its content and not by its name; at most 15 MB. A
+ * prompt may have five.
  *
- * @throws ArgumentError `path`: no such file, no regular file, of another type, empty or too large
+ * @throws ArgumentError `path`: the file is missing, not a regular file, not one of these types, empty or too large
  * @throws CursorError when the file can't be read; `cause` is the error of `node:fs`
  * @see Create An Agent, `prompt.images`
  * @example
@@ -28,35 +35,37 @@ export async function imageFromFile(path: string, options: ImageOptions = {}): P
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new ArgumentError("path", "expected the path of an image file");
   }
-  options.signal?.throwIfAborted();
-  return toImage("path", await readImage(path, options.signal), options);
+  const { dimension, signal } = checkOptions(imageOptions, options);
+  signal?.throwIfAborted();
+  return toImage("path", await readImage(path, signal), dimension);
 }
 
 /**
- * A prompt image from its bytes: PNG, JPEG, GIF or WebP, told by their content; at most 15 MB.
+ * A prompt image from its bytes: PNG, JPEG, GIF or WebP, recognised by their content; at most 15 MB.
  *
- * @throws ArgumentError `bytes`: no bytes, of another type, or too many
+ * @throws ArgumentError `bytes`: not a Uint8Array, empty, not one of these types, or too large
  * @see Create An Agent, `prompt.images`
  */
 export function imageFromBytes(bytes: Uint8Array, options: ImageOptions = {}): PromptImage {
   if (!(bytes instanceof Uint8Array)) throw new ArgumentError("bytes", "expected a Uint8Array");
-  return toImage("bytes", bytes, options);
+  return toImage("bytes", bytes, checkOptions(imageOptions, options).dimension);
 }
 
 async function readImage(path: string, signal: AbortSignal | undefined): Promise<Uint8Array> {
   try {
-    // Non-blocking, since a pipe would never open.
+    // Non-blocking, since opening a pipe would block forever.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const found = await handle.stat();
-      if (!found.isFile()) throw new ArgumentError("path", "is no regular file");
+      if (!found.isFile()) throw new ArgumentError("path", "is not a regular file");
       checkSize("path", found.size);
       const buffer = Buffer.alloc(found.size);
       let filled = 0;
       while (filled < buffer.byteLength) {
         signal?.throwIfAborted();
         const { bytesRead } = await handle.read(buffer, filled, buffer.byteLength - filled, filled);
-        if (bytesRead === 0) throw new CursorError(`${JSON.stringify(path)}: it was cut while it was read`);
+        if (bytesRead === 0)
+          throw new CursorError(`${JSON.stringify(path)}: the file was shortened while it was read`);
         filled += bytesRead;
       }
       return buffer;
@@ -66,33 +75,37 @@ async function readImage(path: string, signal: AbortSignal | undefined): Promise
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
     if (CursorError.isInstance(error)) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new ArgumentError("path", `there is no file ${JSON.stringify(path)}`);
-    throw new CursorError(`${JSON.stringify(path)}: the disk refused: ${message}`, { cause: error });
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+      throw new ArgumentError("path", `there is no file ${JSON.stringify(path)}`);
+    }
+    throw toCursorError(error as Error, path);
   }
 }
 
-function toImage(argument: string, bytes: Uint8Array, { dimension }: ImageOptions): PromptImage {
+function toImage(argument: string, bytes: Uint8Array, dimension: ImageOptions["dimension"]): PromptImage {
   checkSize(argument, bytes.byteLength);
   const mimeType = typeOf(bytes);
   if (mimeType === undefined) {
-    throw new ArgumentError(
-      argument,
-      "is no PNG, JPEG, GIF or WebP image: its first bytes are of none of them",
-    );
-  }
-  const isPixels = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 1;
-  if (dimension !== undefined && !(isPixels(dimension.width) && isPixels(dimension.height))) {
-    throw new ArgumentError("dimension", "expected a width and a height in whole pixels, 1 or more");
+    throw new ArgumentError(argument, "is not a PNG, JPEG, GIF or WebP image, by its first bytes");
   }
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   return { data, mimeType, ...(dimension === undefined ? {} : { dimension }) };
 }
 
+function checkDimension(argument: string, value: unknown): ImageOptions["dimension"] {
+  if (value === undefined) return undefined;
+  const isPixels = (pixels: unknown) => Number.isSafeInteger(pixels) && (pixels as number) >= 1;
+  const { width, height } = (value ?? {}) as Partial<NonNullable<ImageOptions["dimension"]>>;
+  if (!isPixels(width) || !isPixels(height)) {
+    throw new ArgumentError(argument, "expected a width and a height in whole pixels, 1 or more");
+  }
+  return value as ImageOptions["dimension"];
+}
+
 function checkSize(argument: string, size: number): void {
   if (size === 0) throw new ArgumentError(argument, "is empty");
   if (size > longestImage) {
-    throw new ArgumentError(argument, `has more than the 15 MB (${longestImage} bytes) the API takes`);
+    throw new ArgumentError(argument, `is larger than 15 MB (${longestImage} bytes), the limit of the API`);
   }
 }
 

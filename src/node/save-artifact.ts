@@ -1,49 +1,66 @@
 import { mkdir, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import {
+  checkCallback,
+  checkCount,
+  checkOptions,
+  checkSignal,
+  checkTimeout,
+  type OptionTable,
+} from "../check.ts";
 import { ArgumentError, type Cursor, CursorError, type DownloadOptions, isApiError } from "../index.ts";
 import { toSegments } from "./artifact-names.ts";
-import { Folder } from "./folder.ts";
+import { Folder, isDiskError, toCursorError } from "./folder.ts";
 import { PartialFile } from "./partial-file.ts";
 
-/** How {@link saveArtifact} saves; timeouts, retries, `maxBytes` and `onProgress` are those of the download. */
+/** Options of {@link saveArtifact}; `signal`, `timeout`, `maxRetries`, `maxBytes` and `onProgress` are the download's. */
 export interface SaveArtifactOptions extends Omit<DownloadOptions, "resumeFrom"> {
   /**
-   * A file's path (missing folders are made, an existing file is replaced), or an existing folder: then the file gets the
-   * last part of the artifact's path as its name, if that is a safe one.
+   * A file's path (missing folders are made, an existing file is replaced), or an existing folder: then the file's name is
+   * the last part of the artifact's path, if that is safe.
    */
   to: string;
 }
 
-/** A file that is whole, and on the disk. */
+/** A file that is whole and on the disk. */
 export interface SavedArtifact {
   /** The artifact's path, as the server has it. */
   path: string;
-  /** Where it is now: absolute. */
+  /** Its absolute path. */
   file: string;
   /** Bytes on the disk. */
   sizeBytes: number;
   /** Its media type, where the storage names one. */
   contentType?: string;
-  /** How many of them an earlier, broken call had left. */
+  /** How many of these bytes an earlier, interrupted call had left. */
   resumedFrom?: number;
 }
 
-/** A file that keeps changing is given up after so many beginnings. */
-const longestRow = 3;
+const saveOptions = {
+  to: checkTarget,
+  signal: checkSignal,
+  timeout: checkTimeout,
+  maxRetries: checkCount,
+  onProgress: checkCallback,
+  maxBytes: checkCount,
+} satisfies OptionTable<SaveArtifactOptions>;
+
+/** Attempts at a file that changes during each of them. */
+const maxAttempts = 3;
 
 /**
  * Saves one artifact. The bytes go to a hidden file beside the target (`.cursor-part-…`, readable by its owner only), are
- * forced to the disk, counted, and only then get the target's name: there is the whole file under it, or what was before.
+ * flushed to the disk and counted; only then is the file renamed. So the target is always the whole file, or what it was.
  *
- * A broken download goes on where it broke; so does a later call after a crash, an abort or a lost connection, if the
- * storage confirms that the file is still the same. After other failures the hidden file is removed.
+ * A broken download continues where it broke off; so does a later call after a crash, an abort or a lost connection, if
+ * the storage confirms that the file is still the same. After other failures the hidden file is removed.
  *
  * @param cursor A client
  * @param path As `artifacts.list()` gives it: `artifacts/…`
  * @throws ApiError `artifact_not_found`; `artifact_too_large` beyond `maxBytes`; or with the storage's status
- * @throws ArgumentError `path` when its name is not safe, `to` when a symbolic link or a folder is in the file's place
- * @throws CursorError when the disk fails; `cause` is the error of `node:fs`
- * @throws ConnectionError, TimeoutError when it can't be completed
+ * @throws ArgumentError `path` when its name is not safe, `to` when a symbolic link or a folder has the file's name
+ * @throws CursorError when the file system fails; `cause` is the error of `node:fs`
+ * @throws ConnectionError, TimeoutError when the download can't be completed
  * @see Download An Artifact
  * @example
  * const { file, sizeBytes } = await saveArtifact(cursor, agent.id, "artifacts/report.md", { to: "out/report.md" });
@@ -54,14 +71,12 @@ export async function saveArtifact(
   path: string,
   options: SaveArtifactOptions,
 ): Promise<SavedArtifact> {
-  const { to, ...download } = options ?? {};
-  if (typeof to !== "string" || to === "" || to.includes("\0")) {
-    throw new ArgumentError("to", "expected the path of a file or of an existing folder");
-  }
+  const { to, ...download } = checkOptions(saveOptions, options);
   if (typeof path !== "string" || path === "") throw new ArgumentError("path", "expected an artifact's path");
-  options.signal?.throwIfAborted();
+  const { signal } = download;
+  signal?.throwIfAborted();
   const target = resolve(to);
-  return wrapDiskErrors({ agentId, path, signal: options.signal }, async () => {
+  return wrapDiskErrors({ agentId, path, signal }, async () => {
     const isFolder = /[/\\]$/.test(to) || (await stat(target).catch(() => undefined))?.isDirectory() === true;
     const parent = isFolder ? target : dirname(target);
     const name = isFolder ? (toSegments(path).pop() as string) : basename(target);
@@ -75,7 +90,17 @@ export async function saveArtifact(
   });
 }
 
-/** Saves under a name in an open folder. `argument` is what a refusal of the target is blamed on. */
+function checkTarget(argument: string, value: unknown): string {
+  if (typeof value !== "string" || value === "" || value.includes("\0")) {
+    throw new ArgumentError(argument, "expected the path of a file or of an existing folder");
+  }
+  return value;
+}
+
+/**
+ * Saves an artifact under a name in an open folder.
+ * @param argument The argument that the error names where the target is rejected
+ */
 export async function saveInto(
   cursor: Pick<Cursor, "artifacts">,
   source: { agentId: string; path: string },
@@ -85,7 +110,7 @@ export async function saveInto(
   argument: string,
 ): Promise<SavedArtifact> {
   await folder.target(name, argument);
-  const partial = await PartialFile.begin(folder, name, source);
+  const partial = await PartialFile.open(folder, name, source);
   try {
     const { contentType, offset, sizeBytes } = await fill(cursor, source, partial, options);
     const size = await partial.complete(name, sizeBytes, argument);
@@ -97,8 +122,8 @@ export async function saveInto(
       ...(offset === 0 ? {} : { resumedFrom: offset }),
     };
   } catch (error) {
-    const left = isPassing(error, options.signal) ? partial.keep() : partial.discard();
-    await left.catch(() => {}); // the first error is the one to tell
+    const left = isTemporary(error, options.signal) ? partial.keep() : partial.discard();
+    await left.catch(() => {}); // the first error is the one to report
     throw error;
   }
 }
@@ -110,7 +135,7 @@ async function fill(
   options: DownloadOptions,
 ) {
   let { resumeFrom } = partial;
-  for (let row = 1; ; row++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       const download = await cursor.artifacts.download(agentId, path, { ...options, resumeFrom });
       try {
@@ -121,25 +146,25 @@ async function fill(
       }
       return download;
     } catch (error) {
-      if (row >= longestRow || !isOfAnotherVersion(error)) throw error;
+      if (attempt >= maxAttempts || !hasChanged(error)) throw error;
       resumeFrom = undefined;
     }
   }
 }
 
-/** The file was replaced while it was downloaded: what is here belongs to no version. */
-const isOfAnotherVersion = (error: unknown): boolean =>
+/** The file was replaced during the download: the bytes on the disk belong to no version. */
+const hasChanged = (error: unknown): boolean =>
   isApiError(error, "invalid_response") || (isApiError(error) && error.status === 416);
 
-/** Worth going on with later: the caller stopped, or the network did, or the server asked to come back. */
-function isPassing(error: unknown, signal: AbortSignal | undefined): boolean {
+/** Whether a later call may continue: the caller aborted, the network failed, or the server asked for a later attempt. */
+function isTemporary(error: unknown, signal: AbortSignal | undefined): boolean {
   if (signal?.aborted) return true;
   if (!CursorError.isInstance(error)) return false;
   if (error.kind === "connection" || error.kind === "timeout") return true;
   return isApiError(error) && (error.status === 408 || error.status === 429 || error.status >= 500);
 }
 
-/** An error of `node:fs` as one of ours; the caller's own abort and everything else as it is. */
+/** Turns errors of `node:fs` into a CursorError; the reason of an abort and all other errors stay as they are. */
 export async function wrapDiskErrors<T>(
   about: { agentId: string; path: string; signal?: AbortSignal | undefined },
   step: () => Promise<T>,
@@ -148,15 +173,6 @@ export async function wrapDiskErrors<T>(
     return await step();
   } catch (error) {
     if (about.signal?.aborted || !isDiskError(error)) throw error;
-    const { agentId, path } = about;
-    throw new CursorError(`${JSON.stringify(path)}: the disk refused: ${error.message}`, {
-      cause: error,
-      agentId,
-    });
+    throw toCursorError(error, about.path, about.agentId);
   }
 }
-
-export const isDiskError = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error &&
-  !CursorError.isInstance(error) &&
-  typeof (error as { syscall?: unknown }).syscall === "string";

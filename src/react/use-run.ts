@@ -10,27 +10,29 @@ import {
 } from "../store/index.ts";
 
 interface UseRunHandlers {
-  /** Called when the run's outcome arrives; not for one that was there already. */
+  /** Called when the run's outcome arrives, but not for an outcome that was there at the first render. */
   onFinish?: ((result: NonNullable<RunSnapshot["result"]>) => void) | undefined;
-  /** Called when the run can't be read on. */
+  /** Called when reading the run fails. */
   onError?: ((error: Error) => void) | undefined;
-  /** Throws such an error while rendering, for an error boundary. @default false */
+  /** Throws that error while rendering, for an error boundary. @default false */
   throwOnError?: boolean | undefined;
 }
 
 /**
- * A store, or what one is made of. The store belongs to the component and lives as long as the run's key stays the
- * same: `key`, or the source's own (a route's URL, a run's id). A source without any counts by identity: memoise it.
+ * A store, or a source and the options to make one. That store belongs to the component and lives as long as the run's key
+ * stays the same: `key`, or the source's own (a route's URL, a run's id). A source without a key is compared by identity:
+ * memoise it.
  */
 export type UseRunOptions = UseRunHandlers &
   ({ store: RunStore; source?: undefined } | ({ source: RunSource; store?: undefined } & RunStoreOptions));
 
-/** The run, and what can be done with it. */
+/** The run, with the store's methods. */
 export interface UseRunResult extends RunSnapshot, Pick<RunStore, "start" | "stop" | "resume"> {}
 
 /**
- * Follows a run in a component. Renders at most once a frame; rows that are memoised by their part render only when
- * it changed. Unmounting disconnects and never cancels the run. With a `selector` only what it returns is watched.
+ * Follows a run in a component. Renders at most once a frame; rows that are memoised by their part render only when the
+ * part changes. Unmounting disconnects and never cancels the run. With a `selector` the component renders only when the
+ * selected value changes.
  *
  * @example
  * const { status, parts, stop } = useRun({ source: routeSource(`/api/runs/${runId}`) });
@@ -49,7 +51,7 @@ export function useRun(
   useHandlers(store, options);
   const { client, server } = useMemo(() => {
     const select = selector ?? ((run: RunSnapshot) => run);
-    return { client: remember(store.getSnapshot, select), server: remember(store.getServerSnapshot, select) };
+    return { client: memoize(store.getSnapshot, select), server: memoize(store.getServerSnapshot, select) };
   }, [store, selector]);
   const selected = useSyncExternalStore(store.subscribe, client, server);
   const whole = useMemo(
@@ -59,21 +61,22 @@ export function useRun(
         : { ...(selected as RunSnapshot), start: store.start, stop: store.stop, resume: store.resume },
     [store, selector, selected],
   );
-  // Watched by itself: a selector may look away from it.
+  // Subscribed to separately, since a selector may leave the error out.
   const thrown = () => (options.throwOnError ? store.getSnapshot().error : undefined);
   const error = useSyncExternalStore(store.subscribe, thrown, () => undefined);
   if (error) throw error;
   return selector ? selected : whole;
 }
 
-/** The given store, or the component's own: a new one for each run. */
+/** Returns the given store, or the component's own: a new one for each run. */
 function useStore(options: UseRunOptions): RunStore {
   const identity = options.store ?? options.key ?? options.source.key ?? options.source;
   const make = () => ({ identity, store: options.store ?? createOwn(options) });
   const [current, setCurrent] = useState(make);
   if (current.identity === identity) return current.store;
   const next = make();
-  setCurrent(next); // while rendering: React starts over before anybody sees the other run's text
+  // Called while rendering, so that React renders again before the other run's text is shown.
+  setCurrent(next);
   return next.store;
 }
 
@@ -88,7 +91,7 @@ function createOwn({
   return createRunStore(source, options);
 }
 
-/** Tells the latest handlers, without a new subscription for each render's closures. */
+/** Calls the latest handlers, without a new subscription for each render's closures. */
 function useHandlers(store: RunStore, options: UseRunHandlers): void {
   const latest = useRef(options);
   useEffect(() => {
@@ -105,8 +108,8 @@ function useHandlers(store: RunStore, options: UseRunHandlers): void {
   }, [store]);
 }
 
-/** A selection stays the same object as long as the snapshot does: React asks more than once. */
-function remember<Selected>(
+/** Selects once per snapshot, so that React, which calls this more than once, gets the same object each time. */
+function memoize<Selected>(
   getSnapshot: () => RunSnapshot,
   select: (run: RunSnapshot) => Selected,
 ): () => Selected {

@@ -31,7 +31,8 @@ export interface Transcript {
 /** An empty transcript to start from. */
 export const emptyTranscript: Transcript = { text: "", thinking: "", tools: [] };
 
-type Change = { text?: string; thinking?: string; tool?: TranscriptTool };
+/** What one event adds to a transcript. */
+export type TranscriptChange = { text?: string; thinking?: string; tool?: TranscriptTool };
 
 /**
  * Adds an event to a transcript; returns the same object when it changes nothing.
@@ -53,7 +54,8 @@ export function reduceTranscript(transcript: Transcript, event: RunEvent): Trans
   };
 }
 
-function fromSimplified(event: RunEvent): Change | undefined {
+/** What an event of the simplified family adds: a piece of text or thinking, or a state of a tool call. */
+export function fromSimplified(event: RunEvent): TranscriptChange | undefined {
   if (event.type === "assistant") return { text: event.data.text };
   if (event.type === "thinking") return { thinking: event.data.text };
   if (event.type !== "tool_call") return undefined;
@@ -61,7 +63,7 @@ function fromSimplified(event: RunEvent): Change | undefined {
   return { tool: tool(callId, name, status, args, result, truncated as TranscriptTool["truncated"]) };
 }
 
-function fromUpdate(update: RunEventData["interaction_update"]): Change | undefined {
+function fromUpdate(update: RunEventData["interaction_update"]): TranscriptChange | undefined {
   const { type, text, callId, toolCall } = update as {
     type: string;
     text?: unknown;
@@ -102,6 +104,12 @@ function upsert(tools: readonly TranscriptTool[], next: TranscriptTool): readonl
   const index = tools.findIndex(({ callId }) => callId === next.callId);
   if (index < 0) return [...tools, next];
   const copy = [...tools];
-  copy[index] = { ...tools[index], ...next };
+  copy[index] = mergeToolStates(tools[index], next);
   return copy;
 }
+
+/** The latest state of a tool call: a later state may leave out what an earlier one had, such as its arguments. */
+export const mergeToolStates = (
+  earlier: TranscriptTool | undefined,
+  later: TranscriptTool,
+): TranscriptTool => ({ ...earlier, ...later });

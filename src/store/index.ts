@@ -1,4 +1,5 @@
 export type { ServedFrame } from "../serve/served-frame.ts";
+export type { Schedule } from "./page.ts";
 export { type RouteSourceOptions, routeSource } from "./route-source.ts";
 export type {
   RunConnection,
@@ -11,6 +12,4 @@ export type {
 } from "./run-snapshot.ts";
 export { type RunSource, runSource } from "./run-source.ts";
 export { memoryStorage, type RunStorage, webStorage } from "./run-storage.ts";
-export { createRunStore, type RunStore } from "./run-store.ts";
-export type { RunStoreOptions } from "./run-store-options.ts";
-export type { Schedule } from "./schedule.ts";
+export { createRunStore, type RunStore, type RunStoreOptions } from "./run-store.ts";

@@ -1,78 +1,112 @@
 import { type Clock, follow, race } from "../async.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, StreamError } from "../errors.ts";
+import { discard, retryAfter } from "../http/response.ts";
+import type { WebFetch } from "../options.ts";
 import type { ServedFrame } from "../serve/served-frame.ts";
-import { FrameReader, IdleError, isEventStream } from "../sse.ts";
-import { isHidden, onPage, waking } from "./page-events.ts";
+import { type FrameReader, IdleError, NotEventStreamError, openEventStream } from "../sse.ts";
+import { parseJson } from "../text.ts";
+import { isHidden, onPage, waking } from "./page.ts";
 
-/** What one message of a route says. */
-export interface RouteMessage {
-  /** The message's own id, where it has one. */
-  id: string | undefined;
-  frame: ServedFrame;
-}
+type RouteHeaders = Record<string, string>;
 
-export interface RouteConnectionOptions {
-  clock: Clock;
+/** A route of the page's own server, and how it is read. */
+export interface Route {
+  url: string;
+  /** The path alone, for messages: a query may hold secrets. */
+  path: string;
+  headers: RouteHeaders | (() => RouteHeaders | Promise<RouteHeaders>) | undefined;
+  credentials: "omit" | "same-origin" | "include" | undefined;
+  position: "header" | "query";
   /** Milliseconds without a byte, of the headers or the body, after which the connection counts as dead. */
   idleTimeout: number;
   maxEventBytes: number;
-  /** The server's wish: how long to wait before the next connection. */
-  onRetry(ms: number): void;
-  onOpen(): void;
+  fetch: WebFetch | undefined;
+  clock: Clock;
 }
 
-/** One request of a page to its server's route, and what comes of it. */
-export class RouteConnection {
-  readonly #options: RouteConnectionOptions;
-  readonly #controller: ReturnType<typeof follow>;
-  readonly #endPageEvents: () => void;
-  #openedAt: number;
-  #heardAt: number;
+/** Receives what a connection learns beside its frames. */
+export interface RouteListener {
+  onOpen(): void;
+  /** The server asks for this many milliseconds before the next connection. */
+  onRetry(ms: number): void;
+}
 
-  constructor(options: RouteConnectionOptions, signal: AbortSignal) {
-    this.#options = options;
+/** A connection that lasted this long counts as progress, even without events: the agent may be silent for hours. */
+const lastingTime = 10_000;
+
+/** One request of a page to its server's route. */
+export class RouteConnection {
+  readonly #route: Route;
+  readonly #listener: RouteListener;
+  readonly #controller: ReturnType<typeof follow>;
+  readonly #stopPageEvents: () => void;
+  #position: string | undefined;
+  /** `delivering`: a frame with a position has arrived. `failed`: the server sent a failure before any such frame. */
+  #state: "connecting" | "open" | "delivering" | "failed" = "connecting";
+  #openedAt: number;
+  #lastByteAt: number;
+
+  /** @param position Where to continue; undefined: from the run's start */
+  constructor(
+    route: Route,
+    position: string | undefined,
+    signal: AbortSignal | undefined,
+    listener: RouteListener,
+  ) {
+    const { clock, idleTimeout } = route;
+    this.#route = route;
+    this.#position = position;
+    this.#listener = listener;
     this.#controller = follow(signal);
-    this.#openedAt = this.#heardAt = options.clock.now();
-    // Timers and sockets sleep with a page that is frozen. Once awake it needn't wait for what is long overdue.
-    this.#endPageEvents = onPage(waking, () => {
-      const silence = options.clock.now() - this.#heardAt;
-      if (!isHidden() && silence > options.idleTimeout / 2) this.#giveUp(`no byte for ${silence} ms`);
+    this.#openedAt = this.#lastByteAt = clock.now();
+    // A frozen page freezes its timers and sockets, too. Once awake, it must not wait for a timeout that is long overdue.
+    this.#stopPageEvents = onPage(waking, () => {
+      const silence = clock.now() - this.#lastByteAt;
+      if (isHidden() || silence <= idleTimeout / 2) return;
+      this.#controller.abort(new IdleError(`no byte for ${silence} ms`));
     });
   }
 
+  /** Where the next connection continues. */
+  get position(): string | undefined {
+    return this.#position;
+  }
+
+  /** Whether the route works: it delivered something, or stayed open for a while without a failure. */
+  get hasProgressed(): boolean {
+    return (
+      this.#state === "delivering" ||
+      (this.#state === "open" && this.#lastByteAt - this.#openedAt >= lastingTime)
+    );
+  }
+
   /**
-   * The messages, until the response ends. A 204 is the end of the run.
-   * @throws ApiError for any other answer that is no event stream; what the connection fails with; FrameTooLargeError
+   * The frames, until the response ends. A 204 means that the run is over.
+   * @throws ApiError for any other response that is not an event stream
+   * @throws StreamError for a failure of the server that is not final
+   * @throws FrameTooLargeError, IdleError, the signal's reason, or the error with which the connection fails
    */
-  async *messages(
-    send: (signal: AbortSignal) => Promise<Response>,
-    path: string,
-  ): AsyncGenerator<RouteMessage> {
-    const { clock, idleTimeout, maxEventBytes: maxBytes, onRetry, onOpen } = this.#options;
+  async *frames(): AsyncGenerator<ServedFrame, void, undefined> {
+    const { clock, idleTimeout } = this.#route;
     const { signal } = this.#controller;
-    const timer = clock.setTimeout(() => this.#giveUp(`no answer for ${idleTimeout} ms`), idleTimeout);
-    // Raced: not every custom fetch listens to its signal.
-    const response = await race(send(signal), { signal }).finally(() => clock.clearTimeout(timer));
-    this.#openedAt = this.#heardAt = clock.now();
-    if (response.status === 204) return yield { id: undefined, frame: { type: "end", id: "" } };
-    if (response.status !== 200 || !isEventStream(response) || !response.body) {
-      void response.body?.cancel().catch(() => {});
-      throw refusal(response, path, clock);
-    }
-    onOpen();
-    const onChunk = () => {
-      this.#heardAt = clock.now();
-    };
-    const reader = new FrameReader(response.body, { clock, signal, maxBytes, onRetry, onChunk });
+    const reason = () => new IdleError(`no response for ${idleTimeout} ms`);
+    // Raced, since not every custom fetch listens to its signal.
+    const response = await race(this.#send(signal), {
+      signal,
+      deadline: { clock, ms: idleTimeout, reason },
+      late: ({ body }) => discard(body),
+    });
+    this.#openedAt = this.#lastByteAt = clock.now();
+    if (response.status === 204) return yield { type: "end", id: "" };
+    const reader = this.#open(response);
+    this.#state = "open";
+    this.#listener.onOpen();
     try {
-      for (
-        let messages = await reader.read(idleTimeout);
-        messages;
-        messages = await reader.read(idleTimeout)
-      ) {
+      let messages = await reader.read(idleTimeout);
+      for (; messages; messages = await reader.read(idleTimeout)) {
         for (const { id, data } of messages) {
-          const frame = parse(data);
-          if (frame) yield { id: id || undefined, frame };
+          const frame = toFrame(data);
+          if (frame) yield this.#accept(id || undefined, frame);
         }
       }
     } finally {
@@ -80,48 +114,74 @@ export class RouteConnection {
     }
   }
 
-  /** Milliseconds from the answer's headers to the last byte behind them. */
-  get lasted(): number {
-    return this.#heardAt - this.#openedAt;
-  }
-
-  /** Ends the request and all that waits for it. */
+  /** Ends the request and everything that waits for it. */
   close(): void {
-    this.#endPageEvents();
+    this.#stopPageEvents();
     this.#controller.release();
     this.#controller.abort();
   }
 
-  #giveUp(why: string): void {
-    this.#controller.abort(new IdleError(why));
+  async #send(signal: AbortSignal): Promise<Response> {
+    const { url, headers: given, credentials, fetch = globalThis.fetch } = this.#route;
+    const position = this.#position;
+    const headers = new Headers(typeof given === "function" ? await given() : given);
+    headers.set("accept", "text/event-stream");
+    let address = url.replace(/#.*/s, "");
+    if (position !== undefined) {
+      if (this.#route.position === "query" || !/^[\x21-\x7e]+$/.test(position)) {
+        address += `${address.includes("?") ? "&" : "?"}lastEventId=${encodeURIComponent(position)}`;
+      } else headers.set("last-event-id", position);
+    }
+    const cache = { cache: "no-store" } as const; // not in every platform's RequestInit
+    return fetch(address, { headers, signal, ...cache, ...(credentials && { credentials }) });
+  }
+
+  #open(response: Response): FrameReader {
+    const { clock, maxEventBytes } = this.#route;
+    if (response.status !== 200) {
+      discard(response.body);
+      throw this.#failedResponse(response, `${response.status}`);
+    }
+    try {
+      return openEventStream(response, {
+        clock,
+        signal: this.#controller.signal,
+        maxBytes: maxEventBytes,
+        onRetry: (ms) => this.#listener.onRetry(ms),
+        onChunk: () => {
+          this.#lastByteAt = clock.now();
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof NotEventStreamError)) throw error;
+      throw this.#failedResponse(response, "200, but not an event stream", "invalid_response");
+    }
+  }
+
+  #failedResponse(response: Response, problem: string, code?: string): ApiError {
+    const { path, clock } = this.#route;
+    const { status, headers } = response;
+    const retryAfterMs = retryAfter(headers, clock.now());
+    return new ApiError(`GET ${path} -> ${problem}`, { status, method: "GET", path, code, retryAfterMs });
+  }
+
+  /** Notes what a frame means for the connection; throws for a failure after which the page may connect again. */
+  #accept(id: string | undefined, frame: ServedFrame): ServedFrame {
+    if (frame.type === "failure" && !frame.data.final) {
+      if (this.#state === "open") this.#state = "failed";
+      throw new StreamError(frame.data.message, { reason: "disconnected", code: frame.data.code });
+    }
+    if (frame.type === "reset") this.#position = undefined;
+    if (id !== undefined) {
+      this.#position = id;
+      this.#state = "delivering";
+    }
+    return frame;
   }
 }
 
-/** What is no frame of ours is not for us: a proxy's word, a named event of the same route. */
-function parse(data: string): ServedFrame | undefined {
-  try {
-    const frame = JSON.parse(data) as ServedFrame | null;
-    return typeof frame?.type === "string" ? frame : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function refusal(response: Response, path: string, clock: Clock): ApiError {
-  const { status } = response;
-  const isAnswer = status === 200;
-  const problem = isAnswer ? "200, but no event stream" : `${status}`;
-  return new ApiError(`GET ${path} -> ${problem}`, {
-    status,
-    method: "GET",
-    path,
-    code: isAnswer ? "invalid_response" : undefined,
-    retryAfterMs: retryAfter(response.headers.get("retry-after"), clock.now()),
-  });
-}
-
-/** Seconds or a date, as milliseconds from now. */
-function retryAfter(value: string | null, now: number): number | undefined {
-  const ms = /^\d+$/.test(value ?? "") ? Number(value) * 1_000 : Date.parse(value ?? "") - now;
-  return ms > 0 ? ms : undefined;
+/** Anything else in the stream, such as a proxy's message or a named event of the same route, is ignored. */
+function toFrame(data: string): ServedFrame | undefined {
+  const frame = parseJson(data) as ServedFrame | null | undefined;
+  return typeof frame?.type === "string" ? frame : undefined;
 }

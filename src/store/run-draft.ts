@@ -1,9 +1,10 @@
-import type { RunEvent, RunEventData, RunStatus } from "../index.ts";
+import type { RunEvent, RunEventData, RunStatus, TranscriptTool } from "../index.ts";
+import { fromSimplified, mergeToolStates } from "../runs/transcript.ts";
 import type { RunPart, RunToolPart } from "./run-snapshot.ts";
 
-/** What is kept of a run: enough to show it and to go on behind it. Plain JSON. */
+/** What is saved of a run: enough to show it and to continue after it. Plain JSON. */
 export interface RunRecord {
-  /** The id of the last event in it: where to go on. */
+  /** The resume position: the id of the last event that the record includes. */
   position?: string;
   /** The id of the run's first event. */
   firstId?: string;
@@ -15,8 +16,8 @@ export interface RunRecord {
 }
 
 /**
- * A run as it grows, event by event. One part is replaced per event; the list of parts is copied only when somebody
- * asks for it, so that what an event costs does not depend on how many came before.
+ * A run as it grows, event by event. Unlike a transcript it is changed in place: an event replaces one part, and the list
+ * of parts is copied only when it is read. So the cost of an event does not depend on how many came before it.
  */
 export class RunDraft {
   position: string | undefined;
@@ -24,19 +25,19 @@ export class RunDraft {
   text = "";
   runStatus: RunStatus | undefined;
   result: RunEventData["result"] | undefined;
-  /** Nothing more comes. */
+  /** Nothing more arrives. */
   isOver = false;
   #firstId: string | undefined;
   #parts: RunPart[] = [];
+  /** The index of each tool call's part, by its `callId`. */
   #tools = new Map<string, number>();
-  #published: readonly RunPart[] = [];
-  #isPublished = true;
+  /** The copy that `parts` returned last; undefined after a change. */
+  #copy: readonly RunPart[] | undefined = [];
 
   /** The parts as an immutable list: the same one until something changes. */
   get parts(): readonly RunPart[] {
-    if (!this.#isPublished) this.#published = this.#parts.slice();
-    this.#isPublished = true;
-    return this.#published;
+    this.#copy ??= this.#parts.slice();
+    return this.#copy;
   }
 
   /** Forgets everything. */
@@ -44,12 +45,12 @@ export class RunDraft {
     this.position = this.runId = this.runStatus = this.result = this.#firstId = undefined;
     this.text = "";
     this.isOver = false;
-    if (this.#parts.length > 0) this.#isPublished = false;
+    if (this.#parts.length > 0) this.#copy = undefined;
     this.#parts = [];
     this.#tools.clear();
   }
 
-  /** Takes over what was kept. */
+  /** Replaces everything by a saved run. */
   restore(record: RunRecord): void {
     this.clear();
     this.position = record.position;
@@ -59,7 +60,7 @@ export class RunDraft {
     this.result = record.result;
     this.isOver = record.isOver === true;
     this.#parts = [...record.parts];
-    this.#isPublished = false;
+    this.#copy = undefined;
     for (const [index, part] of this.#parts.entries()) {
       if (part.type === "tool") this.#tools.set(part.callId, index);
       if (part.type === "text") this.text += part.text;
@@ -82,17 +83,21 @@ export class RunDraft {
   add(event: RunEvent): void {
     const { id } = event;
     if (id !== undefined) {
-      // The run's first event once more: whoever sends it did not heed the position and begins from the start. (An
-      // event may share its id with the one before.)
+      // The run's first event again: the server ignored the position and sends the run from its start. (Consecutive
+      // events may share an id.)
       if (id === this.#firstId && id !== this.position) this.clear();
       this.#firstId ??= id;
       this.position = id;
     }
-    if (event.type === "assistant") this.#append("text", event.data.text);
-    else if (event.type === "thinking") this.#append("reasoning", event.data.text);
-    else if (event.type === "tool_call") this.#tool(event.data);
-    else if (event.type === "status") this.#status(event.data);
+    if (event.type === "status") this.#setStatus(event.data);
     else if (event.type === "result") this.#end(event.data, event.synthesized === true);
+    else {
+      // Only the simplified family: interaction updates would repeat its content.
+      const { text, thinking, tool } = fromSimplified(event) ?? {};
+      if (text !== undefined) this.#append("text", text);
+      if (thinking !== undefined) this.#append("reasoning", thinking);
+      if (tool) this.#putTool(tool);
+    }
   }
 
   #append(type: "text" | "reasoning", text: string): void {
@@ -102,31 +107,21 @@ export class RunDraft {
     const last = this.#parts[index];
     if (last?.type === type) this.#parts[index] = { ...last, text: last.text + text };
     else this.#parts.push({ type, id: `${type}-${this.#parts.length}`, text });
-    this.#isPublished = false;
+    this.#copy = undefined;
   }
 
-  #tool({ callId, name, status, args, result, truncated }: RunEventData["tool_call"]): void {
+  #putTool(tool: TranscriptTool): void {
+    const { callId } = tool;
     const index = this.#tools.get(callId) ?? this.#parts.length;
-    const before = this.#parts[index] as RunToolPart | undefined;
-    // A later state adds to the earlier one: `completed` may leave out args that `running` had.
-    this.#parts[index] = {
-      ...before,
-      type: "tool",
-      id: `tool-${callId}`,
-      callId,
-      name,
-      status,
-      ...(args === undefined ? {} : { args }),
-      ...(result === undefined ? {} : { result }),
-      ...(truncated === undefined ? {} : { truncated: truncated as NonNullable<RunToolPart["truncated"]> }),
-    };
+    const earlier = this.#parts[index] as RunToolPart | undefined;
+    this.#parts[index] = { ...mergeToolStates(earlier, tool), type: "tool", id: `tool-${callId}` };
     this.#tools.set(callId, index);
-    this.#isPublished = false;
+    this.#copy = undefined;
   }
 
-  #status({ runId, status }: { runId?: string | undefined; status: RunStatus }): void {
+  #setStatus({ runId, status }: { runId?: string | undefined; status: RunStatus }): void {
     if (runId !== undefined) {
-      // State belongs to one run: what is kept of another must not grow on.
+      // The state belongs to one run: another run's events must not be added to it.
       if (this.runId !== undefined && runId !== this.runId) this.clear();
       this.runId = runId;
     }
@@ -134,10 +129,10 @@ export class RunDraft {
   }
 
   #end(result: RunEventData["result"], isSynthesized: boolean): void {
-    this.#status(result);
+    this.#setStatus(result);
     this.result = result;
     this.isOver = true;
-    // Without a stream the reply is all there is; behind a broken one, its end.
+    // Without a stream, the result's text is the whole reply; after a stream that broke off, it holds the missing end.
     const { text } = result;
     if (typeof text === "string" && (isSynthesized || this.text === "") && text.startsWith(this.text)) {
       this.#append("text", text.slice(this.text.length));

@@ -1,25 +1,25 @@
 import type { RunEventData, RunStatus, TranscriptTool } from "../index.ts";
 
 /**
- * What a page is doing, in the words of useChat.
+ * What a page shows of its reading, in the words of useChat.
  *
- * - `submitted`: the run is asked for, nothing of the reply is there yet
+ * - `submitted`: the run was requested, and nothing of the reply has arrived
  * - `streaming`: the reply grows
- * - `ready`: nothing more comes: the run is over (see `result.status` for how), it was stopped, or never started
- * - `error`: the run can't be read on; see `error`. The run itself may well go on
+ * - `ready`: nothing more arrives: the run is over (see `result.status` for how), was stopped, or was never started
+ * - `error`: reading the run failed; see `error`. The run itself may still be active
  */
 export type RunStoreStatus = "submitted" | "streaming" | "ready" | "error";
 
-/** How the store stands with its source. */
+/** The state of the connection to the source. */
 export type RunConnection = "connecting" | "open" | "reconnecting" | "closed";
 
-/** A piece of the reply, from where another kind of part ended to where the next one begins. */
+/** A piece of the reply, between two parts of other kinds. */
 export interface RunTextPart {
   /** Always `text`. */
   readonly type: "text";
   /** Unique among the parts, and the same after a reload: a key for lists. */
   readonly id: string;
-  /** As far as it has come. */
+  /** The text so far. */
   readonly text: string;
 }
 
@@ -29,11 +29,11 @@ export interface RunReasoningPart {
   readonly type: "reasoning";
   /** Unique among the parts, and the same after a reload: a key for lists. */
   readonly id: string;
-  /** As far as it has come. */
+  /** The text so far. */
   readonly text: string;
 }
 
-/** One tool call, in its latest state, at the place where it first appeared. */
+/** One tool call in its latest state, at the position where it first appeared. */
 export interface RunToolPart extends Readonly<TranscriptTool> {
   /** Always `tool`. */
   readonly type: "tool";
@@ -41,14 +41,14 @@ export interface RunToolPart extends Readonly<TranscriptTool> {
   readonly id: string;
 }
 
-/** What a run says and does, piece by piece. */
+/** One piece of what a run says and does. */
 export type RunPart = RunTextPart | RunReasoningPart | RunToolPart;
 
-/** A run as a page shows it. Immutable: a change makes a new one, which shares with the old what did not change. */
+/** A run as a page shows it. Immutable: each change makes a new one, which shares the unchanged parts with the old one. */
 export interface RunSnapshot {
-  /** What the page is doing. */
+  /** What the page shows of its reading. */
   readonly status: RunStoreStatus;
-  /** How the store stands with its source. */
+  /** The state of the connection to the source. */
   readonly connection: RunConnection;
   /** The run's id, once it is known. */
   readonly runId: string | undefined;
@@ -60,6 +60,6 @@ export interface RunSnapshot {
   readonly runStatus: RunStatus | undefined;
   /** The outcome: `status`, `text`, `durationMs`, `git`. Only FINISHED is success. */
   readonly result: RunEventData["result"] | undefined;
-  /** Why the run can't be read on. */
+  /** Why the run can't be read any further. */
   readonly error: Error | undefined;
 }

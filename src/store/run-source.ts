@@ -4,9 +4,9 @@ import type { ServedFrame } from "../serve/served-frame.ts";
 import type { RunConnection } from "./run-snapshot.ts";
 
 /**
- * Where a store gets a run from: the events behind `position` (undefined: from the run's beginning), until the run is
- * over or `signal` aborts. Reconnecting is the source's business; it may `report` how the connection stands. It ends
- * after the run's `result` or an `end` frame, and throws when it gives up.
+ * Where a store reads a run from. Yields the events after `position` (undefined: from the run's start) until the run is
+ * over or `signal` aborts. A source reconnects by itself, and may `report` the state of its connection. It ends after
+ * the run's `result` or an `end` frame, and throws when it gives up.
  */
 export interface RunSource {
   (
@@ -14,14 +14,15 @@ export interface RunSource {
     signal: AbortSignal,
     report: (connection: Exclude<RunConnection, "closed">) => void,
   ): AsyncIterable<ServedFrame>;
-  /** What tells this run from others: the name under which it is stored. */
+  /** Identifies the run: the name under which it is stored. */
   readonly key?: string | undefined;
 }
 
 /**
- * A run read straight from the API, where the key may be: Electron's main process, a command line, a server.
+ * Reads a run straight from the API, where the key may be: Electron's main process, a command line, a server.
  * In a browser use {@link routeSource}: the key must not get there.
  *
+ * @throws ArgumentError for a ref or an option that can't work
  * @example
  * const store = createRunStore(runSource(cursor, run));
  */
@@ -30,13 +31,15 @@ export function runSource(
   ref: RunRef,
   options: Pick<RunStreamOptions, "idleTimeout" | "maxReconnects" | "maxEventBytes"> = {},
 ): RunSource {
-  cursor.runs.stream(ref, options); // opens nothing, but refuses what can't work
+  // Checks its arguments at once, and opens no connection before it is read.
+  cursor.runs.stream(ref, options);
   async function* read(...[position, signal, report]: Parameters<RunSource>): AsyncGenerator<ServedFrame> {
     const onReconnect = () => report("reconnecting");
     try {
       yield* cursor.runs.stream(ref, { ...options, signal, from: position, onReconnect });
     } catch (error) {
       if (position === undefined || !isStreamError(error) || error.reason !== "invalid_position") throw error;
+      // The server no longer knows the position, so the run is read again from its start.
       yield { type: "reset" };
       yield* cursor.runs.stream(ref, { ...options, signal, onReconnect });
     }

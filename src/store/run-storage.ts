@@ -1,10 +1,14 @@
-/** Keeps texts by key. It may fail, or lose what it was given: the run is then read from its beginning. */
+import type { Clock } from "../async.ts";
+import { attempt } from "../text.ts";
+import type { RunDraft, RunRecord } from "./run-draft.ts";
+
+/** Stores texts by key. It may fail, or lose texts: the run is then read from its start. */
 export interface RunStorage {
-  /** What was set last; null or undefined where there is nothing. */
+  /** The text that was set last; null or undefined where there is none. */
   get(key: string): string | null | undefined;
-  /** Keeps a text, in place of an earlier one. */
+  /** Stores a text, in place of an earlier one. */
   set(key: string, value: string): void;
-  /** Forgets a text; no harm if there is none. */
+  /** Removes a text; does nothing if there is none. */
   remove(key: string): void;
 }
 
@@ -30,13 +34,13 @@ const prefix = "cursor-run:";
 
 /**
  * The browser's own storage: `session` lasts as long as the tab, `local` longer and is shared by all tabs. Where there
- * is none (a server, a page that may not use it) nothing is kept. When it is full, what it holds of other runs goes.
+ * is none (a server, a page that may not use it) nothing is stored. When it is full, the other runs in it are removed.
  *
  * @example
  * const store = createRunStore(routeSource("/api/run"), { storage: webStorage("session") });
  */
 export function webStorage(area: "session" | "local"): RunStorage {
-  // Looked up late, and with care: to read the property alone throws where cookies are blocked.
+  // Looked up at each use, not once: only reading the property throws where cookies are blocked.
   const open = () => (globalThis as Record<string, unknown>)[`${area}Storage`] as WebStorage | undefined;
   return {
     get: (key) => open()?.getItem(prefix + key),
@@ -54,4 +58,92 @@ export function webStorage(area: "session" | "local"): RunStorage {
     },
     remove: (key) => open()?.removeItem(prefix + key),
   };
+}
+
+/** Raised when the format changes: what an older or newer page wrote is not read. */
+const version = 1;
+
+/** Milliseconds between two writes: each write is of the whole run. */
+const savePause = 1_000;
+
+interface SavedRun {
+  version: typeof version;
+  key: string;
+  record: RunRecord;
+}
+
+/**
+ * Saves one run in a storage. Its text and its position are one value, so that neither can be ahead of the other.
+ * A storage that fails counts as one that stores nothing.
+ */
+export class RunSaver {
+  readonly #storage: RunStorage;
+  readonly #key: string;
+  readonly #limit: number;
+  readonly #clock: Clock;
+  #timer: unknown;
+  /** The run is longer than the limit. It only grows, so nothing more is written until it is cleared. */
+  #isTooLarge = false;
+
+  constructor(storage: RunStorage, key: string, limit: number, clock: Clock) {
+    this.#storage = storage;
+    this.#key = key;
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** The saved run; undefined where there is none, or none of the expected form. */
+  load(): RunRecord | undefined {
+    return attempt(() => {
+      const saved: unknown = JSON.parse(this.#storage.get(this.#key) ?? "null");
+      return isSaved(saved, this.#key) ? saved.record : undefined;
+    });
+  }
+
+  /** Saves the run within a second, together with what arrives until then. */
+  saveSoon(draft: RunDraft): void {
+    this.#timer ??= this.#clock.setTimeout(() => this.save(draft), savePause);
+  }
+
+  /** Saves the run now. */
+  save(draft: RunDraft): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const record = draft.record();
+    if (record.parts.length === 0) this.#isTooLarge = false;
+    // Text without a position would be received a second time.
+    if (this.#isTooLarge || (record.position === undefined && record.isOver !== true)) return;
+    attempt(() => {
+      const value = JSON.stringify({ version, key: this.#key, record } satisfies SavedRun);
+      this.#isTooLarge = value.length > this.#limit;
+      if (this.#isTooLarge) this.#storage.remove(this.#key);
+      else this.#storage.set(this.#key, value);
+    });
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+
+function isSaved(value: unknown, key: string): value is SavedRun {
+  const { record, ...saved } = (value ?? {}) as Partial<SavedRun>;
+  const { position, firstId, runId, runStatus, result, parts, isOver } = (record ?? {}) as Partial<RunRecord>;
+  return (
+    saved.version === version &&
+    saved.key === key &&
+    [position, firstId, runId, runStatus].every((text) => text === undefined || isText(text)) &&
+    (isText(position) || isOver === true) &&
+    (result === undefined || isText(result?.status)) &&
+    Array.isArray(parts) &&
+    parts.every(isPart)
+  );
+}
+
+function isPart(part: Record<string, unknown> | null): boolean {
+  if (part?.["type"] === "tool")
+    return ["id", "callId", "name", "status"].every((name) => isText(part[name]));
+  return (
+    (part?.["type"] === "text" || part?.["type"] === "reasoning") &&
+    isText(part["id"]) &&
+    isText(part["text"])
+  );
 }

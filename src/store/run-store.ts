@@ -1,39 +1,81 @@
-import { type Clock, race } from "../async.ts";
-import { StreamError } from "../errors.ts";
+import { type Clock, race, systemClock } from "../async.ts";
+import {
+  anyValue,
+  checkCallback,
+  checkClock,
+  checkFunction,
+  checkOptions,
+  checkTimeout,
+  type OptionTable,
+  orDefault,
+} from "../check.ts";
+import { ArgumentError, StreamError } from "../errors.ts";
 import type { ServedFrame } from "../serve/served-frame.ts";
-import { leaving, onPage } from "./page-events.ts";
+import { frameSchedule, leaving, onPage, type Schedule } from "./page.ts";
 import { RunDraft } from "./run-draft.ts";
 import type { RunConnection, RunSnapshot, RunStoreStatus } from "./run-snapshot.ts";
 import type { RunSource } from "./run-source.ts";
-import { checkFunction, checkStoreOptions, type RunStoreOptions } from "./run-store-options.ts";
-import { RunSaver } from "./saved-run.ts";
-import type { Schedule } from "./schedule.ts";
+import { RunSaver, type RunStorage } from "./run-storage.ts";
+
+/** How a store works. */
+export interface RunStoreOptions {
+  /** Identifies the run in the storage and to `useRun`: the run's id. @default the source's own key */
+  key?: string | undefined;
+  /** Where text and position are saved, so that a reloaded page continues where it was. @default nowhere */
+  storage?: RunStorage | undefined;
+  /** The most characters to save; a longer run is read from its start after a reload. @default 1_000_000 */
+  storageLimit?: number | undefined;
+  /** Whether the first subscriber connects; otherwise `start()` does. @default true */
+  autoStart?: boolean | undefined;
+  /** When subscribers are called. @default at the next animation frame, by a timer where none is drawn */
+  schedule?: Schedule | undefined;
+  /** Where time comes from, for tests. @default the system's clock */
+  clock?: Clock | undefined;
+}
+
+const storeOptions = {
+  key: anyValue,
+  storage: anyValue,
+  storageLimit: orDefault(checkTimeout, 1_000_000),
+  autoStart: anyValue,
+  schedule: checkCallback,
+  clock: orDefault(checkClock, systemClock),
+} satisfies OptionTable<RunStoreOptions>;
 
 /**
- * One run, for any user interface. All members are bound: they may be passed on alone.
+ * One run, for any user interface. All members are bound, so that each may be passed on by itself.
  *
  * The store connects with its first subscriber and disconnects, a tick later, after its last. That never cancels the
- * run, and the next subscriber goes on where it was.
+ * run, and the next subscriber continues where it was.
  */
 export interface RunStore {
-  /** The name of its run. */
+  /** Identifies the run. */
   readonly key: string | undefined;
-  /** Calls back after each change, at most once a frame; returns what ends it. */
+  /** Calls back after each change, at most once a frame; returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void;
-  /** The run as it was told last: the same object until something changes. */
+  /** The run as subscribers saw it last: the same object until something changes. */
   getSnapshot(): RunSnapshot;
   /** The run before anything is known of it: for server rendering and hydration. */
   getServerSnapshot(): RunSnapshot;
-  /** Connects, also without subscribers, until `stop()` or the last of them leaves. Nothing where it is connected or over. */
+  /**
+   * Connects, also without subscribers, until `stop()` is called or the last of them leaves. Does nothing where the store
+   * is connected, has failed, or the run is over.
+   */
   start(): void;
-  /** Disconnects, whoever has subscribed. The run goes on; to end it, ask your server to cancel it. */
+  /** Disconnects, even with subscribers. The run continues; to end it, ask your server to cancel it. */
   stop(): void;
-  /** Goes on after `stop()` or an error, from the position; a reconnect that is being waited for is tried now. */
+  /** Continues from the position after `stop()` or an error; while it waits for a reconnect, reconnects now. */
   resume(): void;
 }
 
-/** Milliseconds between two writes: each is of the whole run. */
-const savePause = 1_000;
+/** What the store does. Whether the run is over is not part of it: that belongs to the draft. */
+type StoreState =
+  | { name: "idle" }
+  | { name: "following"; controller: AbortController; stopPageEvents: () => void }
+  /** By `stop()`; until `start()` or `resume()`, subscribers don't connect. */
+  | { name: "stopped" }
+  /** Until `resume()`, nothing connects. */
+  | { name: "failed"; error: Error };
 
 /**
  * Follows a run for a user interface: React through `useRun`, others by `subscribe` and `getSnapshot`.
@@ -57,36 +99,31 @@ class Store implements RunStore {
   readonly #initial: RunSnapshot;
   readonly #listeners = new Set<{ call: () => void }>();
   readonly #draft = new RunDraft();
+  #state: StoreState = { name: "idle" };
+  #connection: RunConnection;
   #snapshot: RunSnapshot;
   #isRestored = false;
-  #connection: RunConnection;
-  #open: AbortController | undefined;
-  #endPageEvents = () => {};
   #cancelFlush: (() => void) | undefined;
-  #saveTimer: unknown;
   #leaveTimer: unknown;
-  #error: Error | undefined;
-  #isStopped = false;
 
   constructor(source: RunSource, options: RunStoreOptions) {
-    const { key, storage, storageLimit, autoStart, clock, schedule } = checkStoreOptions(source, options);
+    checkFunction("source", source);
+    const checked = checkOptions(storeOptions, options);
+    const { key = source.key, storage, storageLimit, autoStart = true, clock } = checked;
+    if (key !== undefined && (typeof key !== "string" || key === "")) {
+      throw new ArgumentError("key", "expected a non-empty string");
+    }
+    if (storage !== undefined && key === undefined) {
+      throw new ArgumentError("key", "is missing: a storage needs it to tell runs apart");
+    }
     this.key = key;
     this.#source = source;
     this.#autoStart = autoStart;
     this.#clock = clock;
-    this.#schedule = schedule;
-    this.#saver = storage && key !== undefined ? new RunSaver(storage, key, storageLimit) : undefined;
+    this.#schedule = checked.schedule ?? frameSchedule(clock);
+    if (storage && key !== undefined) this.#saver = new RunSaver(storage, key, storageLimit, clock);
     this.#connection = autoStart ? "connecting" : "closed";
-    this.#snapshot = this.#initial = {
-      status: autoStart ? "submitted" : "ready",
-      connection: this.#connection,
-      runId: undefined,
-      text: "",
-      parts: this.#draft.parts,
-      runStatus: undefined,
-      result: undefined,
-      error: undefined,
-    };
+    this.#snapshot = this.#initial = this.#nextSnapshot();
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -97,7 +134,7 @@ class Store implements RunStore {
     if (this.#autoStart) this.#connect();
     return () => {
       if (!this.#listeners.delete(entry) || this.#listeners.size > 0) return;
-      // A tick later: who subscribes anew at once (React's strict mode, a page that is swapped) keeps the connection.
+      // A tick later, so that a subscriber that is replaced at once (React's strict mode) keeps the connection.
       this.#leaveTimer = this.#clock.setTimeout(() => {
         this.#leaveTimer = undefined;
         this.#disconnect();
@@ -113,22 +150,21 @@ class Store implements RunStore {
   readonly getServerSnapshot = (): RunSnapshot => this.#initial;
 
   readonly start = (): void => {
-    this.#isStopped = false;
+    if (this.#state.name === "stopped") this.#state = { name: "idle" };
     this.#connect();
   };
 
   readonly stop = (): void => {
-    this.#isStopped = true;
-    this.#disconnect();
+    this.#disconnect(this.#state.name === "failed" ? this.#state : { name: "stopped" });
   };
 
   readonly resume = (): void => {
-    this.#error = undefined;
+    if (this.#state.name === "failed") this.#state = { name: "idle" };
     if (this.#connection === "reconnecting") this.#disconnect();
     this.start();
   };
 
-  /** What was kept is read when first asked for, not in the constructor: that may run on a server. */
+  /** Reads the storage at the first use of the store, not in the constructor, which may run on a server. */
   #restore(): void {
     if (this.#isRestored) return;
     this.#isRestored = true;
@@ -136,28 +172,32 @@ class Store implements RunStore {
     if (!record) return;
     this.#draft.restore(record);
     if (this.#draft.isOver) this.#connection = "closed";
-    this.#snapshot = this.#next();
+    this.#snapshot = this.#nextSnapshot();
   }
 
   #connect(): void {
     this.#restore();
-    if (this.#open || this.#isStopped || this.#error || this.#draft.isOver) return;
-    this.#open = new AbortController();
-    this.#endPageEvents = onPage(leaving, () => this.#save());
+    if (this.#state.name !== "idle" || this.#draft.isOver) return;
+    const controller = new AbortController();
+    const stopPageEvents = onPage(leaving, () => this.#saver?.save(this.#draft));
+    this.#state = { name: "following", controller, stopPageEvents };
     this.#connection = "connecting";
-    void this.#follow(this.#open.signal);
+    void this.#follow(controller.signal);
     this.#flush();
   }
 
-  /** Ends the connection. What was received is told and kept. */
-  #disconnect(): void {
+  /** Ends the connection, if there is one. What was received is published and saved. */
+  #disconnect(next?: StoreState): void {
     this.#cancelLeaving();
-    this.#open?.abort();
-    this.#open = undefined;
-    this.#endPageEvents();
+    const before = this.#state;
+    this.#state = next ?? (before.name === "following" ? { name: "idle" } : before);
+    if (before.name === "following") {
+      before.controller.abort();
+      before.stopPageEvents();
+    }
     this.#connection = "closed";
     this.#flush();
-    this.#save();
+    this.#saver?.save(this.#draft);
   }
 
   #cancelLeaving(): void {
@@ -168,7 +208,7 @@ class Store implements RunStore {
   async #follow(signal: AbortSignal): Promise<void> {
     let frames: AsyncIterator<ServedFrame> | undefined;
     try {
-      // Without a position the run comes from its beginning.
+      // Without a position the source sends the run from its start.
       if (this.#draft.position === undefined) this.#draft.clear();
       const source = this.#source;
       const report = (connection: RunConnection) => {
@@ -176,7 +216,7 @@ class Store implements RunStore {
       };
       frames = source(this.#draft.position, signal, report)[Symbol.asyncIterator]();
       while (true) {
-        // Raced: not every source listens to its signal, and what it says later is not for us.
+        // Raced, since not every source listens to its signal; what it sends later is dropped.
         const next = await race(frames.next(), { signal });
         if (signal.aborted) return;
         if (next.done) break;
@@ -215,22 +255,20 @@ class Store implements RunStore {
   }
 
   #fail(error: unknown): void {
-    this.#error = error instanceof Error ? error : new Error(String(error));
-    this.#disconnect();
+    this.#disconnect({ name: "failed", error: error instanceof Error ? error : new Error(String(error)) });
   }
 
   #changed(): void {
-    if (!this.#open) return;
+    if (this.#state.name !== "following") return;
     this.#cancelFlush ??= this.#schedule(() => this.#flush());
-    if (!this.#saver) return;
-    this.#saveTimer ??= this.#clock.setTimeout(() => this.#save(), savePause);
+    this.#saver?.saveSoon(this.#draft);
   }
 
-  /** Tells what changed, if anything did. */
+  /** Publishes a new snapshot, if anything changed. */
   #flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
-    const next = this.#next();
+    const next = this.#nextSnapshot();
     const names = Object.keys(next) as (keyof RunSnapshot)[];
     if (names.every((name) => next[name] === this.#snapshot[name])) return;
     this.#snapshot = next;
@@ -238,7 +276,7 @@ class Store implements RunStore {
       try {
         call();
       } catch (error) {
-        // A listener's failure is its own: it must reach neither the others nor the reading.
+        // A listener that throws must stop neither the other listeners nor the reading.
         queueMicrotask(() => {
           throw error;
         });
@@ -246,22 +284,18 @@ class Store implements RunStore {
     }
   }
 
-  #next(): RunSnapshot {
+  #nextSnapshot(): RunSnapshot {
     const { runId, text, parts, runStatus, result } = this.#draft;
-    const error = this.#error;
+    const error = this.#state.name === "failed" ? this.#state.error : undefined;
     const connection = this.#connection;
     return { status: this.#status(), connection, runId, text, parts, runStatus, result, error };
   }
 
   #status(): RunStoreStatus {
-    if (this.#error) return "error";
-    if (this.#draft.isOver || this.#isStopped || !(this.#autoStart || this.#open)) return "ready";
+    const { name } = this.#state;
+    if (name === "failed") return "error";
+    const isWaiting = name === "idle" && !this.#autoStart;
+    if (this.#draft.isOver || name === "stopped" || isWaiting) return "ready";
     return this.#draft.parts.length === 0 ? "submitted" : "streaming";
-  }
-
-  #save(): void {
-    if (this.#saveTimer !== undefined) this.#clock.clearTimeout(this.#saveTimer);
-    this.#saveTimer = undefined;
-    if (this.#isRestored) this.#saver?.save(this.#draft.record());
   }
 }

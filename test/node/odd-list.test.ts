@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { agentId, fake, reply } from "../support/api-server.ts";
 import { temporaryFolder } from "./helpers.ts";
 
-it.each([null, 5, {}, { path: 5 }, { path: null }])("a list with the item %j is refused", async (item) => {
+it.each([null, 5, {}, { path: 5 }, { path: null }])("a list with the item %j is rejected", async (item) => {
   const { cursor, fails } = fake(reply(200, { items: [item] }));
   const error = await fails(saveArtifacts(cursor, agentId, temporaryFolder()));
   expect(error).toBeInstanceOf(CursorError);

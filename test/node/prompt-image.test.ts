@@ -97,7 +97,7 @@ describe("imageFromBytes", () => {
     expect(() => imageFromBytes(bytes as Uint8Array)).toThrow(/^bytes: /);
   });
 
-  it("refuses pixels that are none", () => {
+  it("rejects dimensions that are not whole pixels", () => {
     for (const width of [0, 1.5, -1]) {
       expect(() => imageFromBytes(png, { dimension: { width, height: 1 } })).toThrow(/^dimension: /);
     }

@@ -34,7 +34,7 @@ describe("resumeFrom", () => {
     expect(Object.fromEntries(asked[0] ?? [])).toEqual({ range: "bytes=4-", "if-range": '"1"' });
   });
 
-  it("begins anew when the storage sends another version, or has too few bytes for the range", async () => {
+  it("starts again when the storage sends another version, or has too few bytes for the range", async () => {
     const newer: Storage = () => answer(200, whole, { etag: '"2"', "content-length": "10" });
     const shorter: Storage = (headers) => (headers.has("range") ? answer(416, null) : newer(headers));
     for (const storage of [newer, shorter]) {
@@ -72,7 +72,7 @@ describe("resumeFrom", () => {
 });
 
 describe("maxBytes", () => {
-  it("trips before the body where the length is told, and inside it where it isn't (B80)", async () => {
+  it("fails before the body where the length is known, and inside it where it isn't", async () => {
     const told = download(() => answer(200, whole, { "content-length": "10" }), { maxBytes: 9 });
     expect(await failure(told.result)).toMatchObject({ code: "artifact_too_large" });
     const untold = await download(() => answer(200, whole), { maxBytes: 9 }).result;

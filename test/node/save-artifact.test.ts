@@ -97,7 +97,7 @@ describe("a broken download", () => {
     expect(downloads().map(({ status }) => status)).toEqual([200, 403, 206]);
   });
 
-  it("begins anew when the file was changed in between", async () => {
+  it("starts again when the file was changed in between", async () => {
     const emulator = checkedEmulator();
     const newer = patterned(50_000).reverse();
     let calls = 0;
@@ -164,7 +164,7 @@ describe("a broken download", () => {
     expect(tree(folder)).toEqual(["report.md"]);
   });
 
-  it("is begun anew by the next call when the file was changed", async () => {
+  it("is started again by the next call when the file was changed", async () => {
     const newer = patterned(30_000).reverse();
     const { cursor, agentId, folder, emulator, downloads } = stage(
       { [path]: patterned(200_000) },
@@ -210,7 +210,7 @@ describe("a broken download", () => {
   });
 });
 
-describe("limits and refusals", () => {
+describe("limits and rejected targets", () => {
   it("holds maxBytes before and inside the body, and leaves nothing", async () => {
     const { cursor, agentId, folder } = stage({ [path]: report });
     const error = await failure(saveArtifact(cursor, agentId, path, { to: folder, maxBytes: 9 }));
@@ -237,7 +237,7 @@ describe("limits and refusals", () => {
     expect(lstatSync(join(folder, "report.md")).isSymbolicLink()).toBe(true);
   });
 
-  it("refuses a link that comes while the bytes do, and leaves nothing", async () => {
+  it("rejects a link that is made during the download, and leaves nothing", async () => {
     const { cursor, agentId, folder } = stage({ [path]: report });
     const victim = join(temporaryFolder(), "victim");
     writeFileSync(victim, "mine");
@@ -313,7 +313,7 @@ describe("what is left of earlier calls", () => {
     expect(tree(folder)).toEqual(["report.md"]);
   });
 
-  it("without a readable record is begun anew", async () => {
+  it("without a readable record is not continued", async () => {
     for (const record of ["", "{", "null", '{"syncedBytes":-1}', '{"syncedBytes":5}']) {
       const { cursor, agentId, folder, downloads } = await leftOver(ownedBy(2 ** 30));
       const [name = ""] = readdirSync(folder).filter((candidate) => candidate.endsWith(".json"));
@@ -350,7 +350,7 @@ describe("what is left of earlier calls", () => {
 });
 
 describe("a large file", () => {
-  it("is never more than a piece ahead of the disk (B80)", async () => {
+  it("is never more than a piece ahead of the disk", async () => {
     const size = 32 * 1024 * 1024;
     const bytes = patterned(size);
     const emulator = new CursorEmulator();

@@ -35,7 +35,7 @@ describe("saveArtifacts", () => {
         },
       ],
       skipped: [],
-      refused: [],
+      rejected: [],
       failed: [],
       manifest: { file: join(to, manifest) },
     });
@@ -85,7 +85,7 @@ describe("saveArtifacts", () => {
     expect(most).toBe(expected);
   });
 
-  it("saves what the filter wants, and tells how far it is", async () => {
+  it("saves what the filter wants, and reports its progress", async () => {
     const { cursor, agentId, folder } = stage({
       "artifacts/a": "A",
       "artifacts/b": "BB",
@@ -97,11 +97,11 @@ describe("saveArtifacts", () => {
       onProgress: (progress) => seen.push(progress),
       concurrency: 1,
     });
-    expect([report.saved.length, report.refused.length]).toEqual([1, 1]);
+    expect([report.saved.length, report.rejected.length]).toEqual([1, 1]);
     expect(seen).toEqual([
       { path: "artifacts/b", state: "saving", loaded: 2, total: 2, files: { done: 0, total: 2 } },
       { path: "artifacts/b", state: "saved", loaded: 2, total: 2, files: { done: 1, total: 2 } },
-      { path: "artifacts/..", state: "refused", loaded: 0, total: 1, files: { done: 2, total: 2 } },
+      { path: "artifacts/..", state: "rejected", loaded: 0, total: 1, files: { done: 2, total: 2 } },
     ]);
   });
 
@@ -129,7 +129,7 @@ describe("saveArtifacts", () => {
       ["artifacts/large", "too-large"],
     ]);
     expect(report.failed[0]?.error).toMatchObject({ status: 404, code: "NoSuchKey", agentId });
-    expect(report.refused.map(({ path, reason }) => [path, reason])).toEqual([
+    expect(report.rejected.map(({ path, reason }) => [path, reason])).toEqual([
       ["artifacts/occupied", "folder"],
     ]);
     const again = await saveArtifacts(cursor, agentId, folder, { maxBytes: 50 });
@@ -237,7 +237,7 @@ describe("the manifest", () => {
       "artifacts/State.json": "{}",
     });
     const report = await saveArtifacts(cursor, agentId, folder, { manifest: join(folder, "state.json") });
-    expect(report.refused.map(({ reason }) => reason)).toEqual(["own-name", "own-name", "own-name"]);
+    expect(report.rejected.map(({ reason }) => reason)).toEqual(["own-name", "own-name", "own-name"]);
     const victim = join(temporaryFolder(), "victim");
     writeFileSync(victim, "mine");
     symlinkSync(victim, join(folder, manifest));
@@ -246,8 +246,8 @@ describe("the manifest", () => {
   });
 });
 
-describe("containment (B98)", () => {
-  it("refuses what leaves the folder or means something else elsewhere, and saves the rest", async () => {
+describe("containment", () => {
+  it("rejects what leaves the folder or means something else elsewhere, and saves the rest", async () => {
     const bad = {
       "artifacts/../../etc/x": "dot-segment",
       "artifacts/./x": "dot-segment",
@@ -277,7 +277,7 @@ describe("containment (B98)", () => {
     const { cursor, agentId, folder } = stage(Object.fromEntries(files.map((path) => [path, path])));
     const inside = join(folder, "inside");
     const report = await saveArtifacts(cursor, agentId, inside);
-    expect(Object.fromEntries(report.refused.map(({ path, reason }) => [path, reason]))).toEqual(bad);
+    expect(Object.fromEntries(report.rejected.map(({ path, reason }) => [path, reason]))).toEqual(bad);
     expect(report.failed).toEqual([]);
     expect(tree(folder).filter((name) => !name.endsWith("/"))).toEqual(
       [manifest, ...good].map((name) => `inside/${name}`).sort(),
@@ -302,8 +302,8 @@ describe("containment (B98)", () => {
     symlinkSync(outside, join(folder, "deep", "dir"));
     symlinkSync(join(outside, "none"), join(folder, "nowhere"));
     writeFileSync(join(folder, "file"), "");
-    const { saved, refused, failed } = await saveArtifacts(cursor, agentId, folder);
-    expect(refused.map(({ path, reason }) => [path, reason])).toEqual([
+    const { saved, rejected, failed } = await saveArtifacts(cursor, agentId, folder);
+    expect(rejected.map(({ path, reason }) => [path, reason])).toEqual([
       ["artifacts/x", "symbolic-link"],
       ["artifacts/dir/y", "symbolic-link"],
       ["artifacts/deep/dir/y", "symbolic-link"],
@@ -324,8 +324,8 @@ describe("containment (B98)", () => {
       renameSync(join(folder, "dir"), join(folder, "moved"));
       symlinkSync(outside, join(folder, "dir"));
     };
-    const { refused } = await saveArtifacts(cursor, agentId, folder, { onProgress, manifest: false });
-    expect(refused).toMatchObject([{ reason: "symbolic-link" }]);
+    const { rejected } = await saveArtifacts(cursor, agentId, folder, { onProgress, manifest: false });
+    expect(rejected).toMatchObject([{ reason: "symbolic-link" }]);
     expect(tree(outside)).toEqual([]);
     expect(tree(folder)).toEqual(["dir", "moved/"]);
   });

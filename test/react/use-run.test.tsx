@@ -86,7 +86,7 @@ describe("a component that uses a run", () => {
     expect(container.textContent).toBe("streaming open [x]");
   });
 
-  it("shares a store with others: one connection, each text once in each (B82)", async () => {
+  it("shares a store with others: one connection, each text once in each", async () => {
     const { render, container, arrive, options } = stage();
     const source = playedSource("run-1");
     const store = createRunStore(source, options);
@@ -247,7 +247,7 @@ describe("a component that uses a run", () => {
     expect(seen.size).toBe(3);
   });
 
-  it("tells the latest handlers, once each", async () => {
+  it("calls the latest handlers, once each", async () => {
     const { render, arrive, options } = stage();
     const source = playedSource("run-1");
     const told: string[] = [];
@@ -278,7 +278,7 @@ describe("a component that uses a run", () => {
     expect(told).toEqual(["new error gone", "new finish FINISHED"]);
   });
 
-  it("doesn't call a run finished that was when it came", async () => {
+  it("doesn't call onFinish for a run that was over at the first render", async () => {
     const { render, arrive, options, container } = stage();
     const storage = memoryStorage();
     const source = playedSource("run-1");
@@ -308,7 +308,7 @@ describe("an error", () => {
     expect(container.textContent).toBe("error closed [] gone");
   });
 
-  it("goes to the boundary with throwOnError, also where the selector looks away", async () => {
+  it("goes to the boundary with throwOnError, also where the selector leaves the error out", async () => {
     const { render, arrive, container, options } = stage();
     const sources = [playedSource("run-1"), playedSource("run-2")];
     function Whole({ source }: { source: RunSource }) {

@@ -2,6 +2,7 @@
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { createRunStore, routeSource, webStorage } from "cursor-cloud-agents/store";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { frameSchedule } from "../../src/store/page.ts";
 import { dispatch, hide, page } from "../support/page.ts";
 import { CUT, END, STALL, StreamServer, UNREACHABLE } from "../support/stream-server.ts";
 import { playedSource, settle, text } from "./support.ts";
@@ -50,7 +51,7 @@ describe("a page that comes back", () => {
     },
   );
 
-  it("asks again where its connection died while it was frozen, and leaves a living one alone", async () => {
+  it("reconnects if its connection died while it was frozen, and keeps a living one", async () => {
     const clock = new FrozenClock();
     const server = new StreamServer([STALL(piece("1")), STALL(piece("2"))], { clock });
     const { leave } = watch(server);
@@ -77,7 +78,7 @@ describe("a page that comes back", () => {
     expect(server.openBodies).toBe(0);
   });
 
-  it("doesn't use up its tries while there is no network", async () => {
+  it("doesn't use up its reconnects while there is no network", async () => {
     const offline = vi.spyOn(page.navigator, "onLine", "get").mockReturnValue(false);
     const server = new StreamServer((_, index) => (index < 40 ? UNREACHABLE : END(last)));
     const { store } = watch(server);
@@ -87,7 +88,7 @@ describe("a page that comes back", () => {
     expect(server.requests[40]!.at - server.requests[39]!.at).toBe(30_000);
   });
 
-  it("has left no listener behind once it is over", async () => {
+  it("leaves no listener behind once the run is over", async () => {
     const added = vi.spyOn(page, "addEventListener");
     const removed = vi.spyOn(page, "removeEventListener");
     const server = new StreamServer([CUT(piece("1")), UNREACHABLE, END(last)]);
@@ -103,7 +104,7 @@ describe("a page that comes back", () => {
 });
 
 describe("a page that is left", () => {
-  it.each(["pagehide", "visibilitychange"])("has kept all that it received on %s", async (event) => {
+  it.each(["pagehide", "visibilitychange"])("saves everything it received on %s", async (event) => {
     const source = playedSource("run-1");
     const store = createRunStore(source, { storage: webStorage("session"), clock: new ManualClock() });
     store.subscribe(() => {});
@@ -118,5 +119,80 @@ describe("a page that is left", () => {
     expect(again.now.position).toBe("2");
     reloaded.stop();
     store.stop();
+  });
+});
+
+/** A page whose frames are drawn by hand. */
+function pageWithFrames() {
+  const drawn = new Map<number, () => void>();
+  let handle = 0;
+  vi.stubGlobal("requestAnimationFrame", (callback: () => void) => {
+    drawn.set(++handle, callback);
+    return handle;
+  });
+  vi.stubGlobal("cancelAnimationFrame", (old: number) => drawn.delete(old));
+  const draw = () => {
+    for (const [old, callback] of [...drawn]) {
+      drawn.delete(old);
+      callback();
+    }
+  };
+  return { drawn, draw };
+}
+
+describe("a change is published", () => {
+  it("once, at the next frame of a visible page", async () => {
+    const { draw } = pageWithFrames();
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    await clock.advance(50);
+    expect(told).toHaveBeenCalledTimes(0);
+    draw();
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("by a timer in a hidden page, which draws no frames", async () => {
+    const { drawn } = pageWithFrames();
+    hide(true);
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    expect(drawn.size).toBe(0);
+    await clock.advance(16);
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it("by a timer where the page is hidden before its frame comes, and then not again", async () => {
+    const { draw, drawn } = pageWithFrames();
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    hide(true);
+    await clock.advance(100);
+    expect(told).toHaveBeenCalledTimes(1);
+    expect(drawn.size).toBe(0);
+    draw();
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it("by a timer where there are no frames at all", async () => {
+    vi.stubGlobal("requestAnimationFrame", undefined);
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told);
+    await clock.advance(16);
+    expect(told).toHaveBeenCalledTimes(1);
+  });
+
+  it("never, once it is cancelled", async () => {
+    const { draw } = pageWithFrames();
+    const clock = new ManualClock();
+    const told = vi.fn();
+    frameSchedule(clock)(told)();
+    draw();
+    await clock.advance(1_000);
+    expect(told).toHaveBeenCalledTimes(0);
   });
 });

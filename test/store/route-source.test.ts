@@ -57,7 +57,7 @@ const waitsOf = ({ requests }: StreamServer) =>
   requests.slice(1).map(({ at }, index) => at - requests[index]!.at);
 
 describe("a route is read", () => {
-  it("to the end of the run, keep-alives and strange words left out", async () => {
+  it("to the end of the run, without keep-alives and unknown messages", async () => {
     const body = `retry: 2000\n: hi\n\n${messages(status(), text("1", "Hel"))}data: not json\n\ndata: 7\n\n: \n\n${messages(
       text("2", "lo"),
       result(),
@@ -80,12 +80,12 @@ describe("a route is read", () => {
     expect(frames).toEqual([text("1", "ü–🙂"), end]);
   });
 
-  it("from where the store stands", async () => {
+  it("from the store's position", async () => {
     const { server } = await read([END(message(end))], { from: "7-0" });
     expect(server.positions).toEqual(["7-0"]);
   });
 
-  it("on from the last whole message when the connection breaks or ends", async () => {
+  it("onwards from the last whole message when the connection breaks or ends", async () => {
     const half = message(text("3", "half")).slice(0, -4);
     const { frames, server, reports } = await read([
       CUT(message(text("1", "a"))),
@@ -102,7 +102,7 @@ describe("a route is read", () => {
     expect(server.openBodies).toBe(0);
   });
 
-  it("from the run's start after a `reset`, also when the connection breaks right behind it", async () => {
+  it("from the run's start after a `reset`, also when the connection breaks right after it", async () => {
     const { server, frames } = await read([CUT(message(reset)), END(messages(text("1", "a"), end))], {
       from: "old",
     });
@@ -134,8 +134,8 @@ describe("a route is read", () => {
   });
 });
 
-describe("a position", () => {
-  it("travels in the query where that is asked for, or where no header can hold it", async () => {
+describe("the resume position", () => {
+  it("is sent in the query if the option says so, or if a header can't hold it", async () => {
     const asked = await read([END(message(end))], { from: "7-0", position: "query", url: `${url}#part` });
     expect(asked.server.positions).toEqual([undefined]);
     const odd: string[] = [];
@@ -151,7 +151,7 @@ describe("a position", () => {
 });
 
 describe("what the page sends", () => {
-  it("are its headers, asked for each time, and its cookies as it says", async () => {
+  it("includes its headers, read before each request, and its cookies according to the option", async () => {
     const sent: [RequestInit, string | null][] = [];
     let token = 0;
     const clock = new ManualClock();
@@ -205,20 +205,20 @@ describe("a route that fails", () => {
     expect(frames).toEqual([end]);
   });
 
-  it("is asked again with growing pauses, and given up after ten tries in a row", async () => {
+  it("is asked again with growing pauses, and given up after eleven failed attempts", async () => {
     const { error, server, waits } = await read(() => UNREACHABLE);
     expect(server.requests).toHaveLength(11);
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30, 30].map((seconds) => seconds * 1_000));
     expect(error).toSatisfy(isStreamError);
     expect(error).toMatchObject({
       reason: "disconnected",
-      message: "GET /api/stream: 11 tries in a row were in vain",
+      message: "GET /api/stream: gave up after 11 failed attempts",
     });
     expect((error as Error).cause).toBeInstanceOf(TypeError);
     expect(server.clock.pending).toBe(0);
   });
 
-  it("spreads its pages over half a pause", async () => {
+  it("is asked again after up to half a pause more, at random, so that pages don't return together", async () => {
     expect((await read([UNREACHABLE, END(message(end))], { random: () => 0.5 })).waits).toEqual([1_250]);
   });
 
@@ -246,7 +246,7 @@ describe("a route that fails", () => {
     }
   });
 
-  it("has its tries back after progress", async () => {
+  it("may fail as often again after progress", async () => {
     let requests = 0;
     const { error, server } = await read(
       () => {
@@ -268,24 +268,21 @@ describe("a route that fails", () => {
   it.each([
     ["end", END],
     ["break", CUT],
-  ])(
-    "may be silent about the run for hours, over connections that hold for a while and then %s",
-    async (_, close) => {
-      const short = { ...close(": \n\n", ": \n\n", ": \n\n"), pace: 5_000 };
-      const { frames, server } = await read((_, index) => (index < 50 ? short : END(message(end))));
-      expect(frames).toEqual([end]);
-      expect(server.requests).toHaveLength(51);
-    },
-  );
+  ])("may send no events for hours, over connections that last for a while and then %s", async (_, close) => {
+    const short = { ...close(": \n\n", ": \n\n", ": \n\n"), pace: 5_000 };
+    const { frames, server } = await read((_, index) => (index < 50 ? short : END(message(end))));
+    expect(frames).toEqual([end]);
+    expect(server.requests).toHaveLength(51);
+  });
 
-  it("is given up when it takes long to say nothing", async () => {
+  it("is given up when its connections fail slowly", async () => {
     const slow = { ...CUT(), delay: 20_000 };
     const { error, server } = await read(() => slow);
     expect(error).toSatisfy(isStreamError);
     expect(server.requests).toHaveLength(11);
   });
 
-  it("is given up when each connection holds for a while and ends in a failure", async () => {
+  it("is given up when each connection lasts for a while and ends in a failure", async () => {
     const down = { ...END(": \n\n", ": \n\n", ": \n\n", message(failed(false))), pace: 5_000 };
     const { error, server } = await read(() => down);
     expect(error).toMatchObject({
@@ -295,7 +292,7 @@ describe("a route that fails", () => {
     expect(server.requests).toHaveLength(11);
   });
 
-  it("counts as dead after 45 s of silence, before its headers and behind them", async () => {
+  it("counts as dead after 45 s of silence, before and after its headers", async () => {
     const { frames, waits, server } = await read([
       SILENT,
       STALL(message(text("1", "a"))),
@@ -306,7 +303,7 @@ describe("a route that fails", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("leaves nothing behind where fetch listens to no signal", async () => {
+  it("leaves no timer behind where fetch ignores its signal", async () => {
     const { frames, server } = await read([STALL(message(text("1", "a"))), END(message(end))], {
       deaf: true,
     });
@@ -349,7 +346,7 @@ describe("an abort", () => {
   });
 });
 
-describe("a fetch that never answers and listens to no signal", () => {
+describe("a fetch that never answers and ignores its signal", () => {
   it("is not waited for", async () => {
     const clock = new ManualClock();
     let requests = 0;
@@ -367,7 +364,7 @@ describe("a fetch that never answers and listens to no signal", () => {
   });
 });
 
-describe("arguments that can't work are refused by name", () => {
+describe("arguments that can't work are rejected by name", () => {
   it.each([
     ["url", () => routeSource("")],
     ["url", () => routeSource(undefined as never)],

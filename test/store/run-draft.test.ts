@@ -34,7 +34,7 @@ describe("a run of thousands of events", () => {
     index % 3 === 0 ? text(`${index}`, "x") : tool(`${index}`, `call-${index >> 1}`, "running"),
   );
 
-  it("copies its parts once for whoever asks, not once per event", () => {
+  it("copies its parts once when they are read, not once per event", () => {
     const draft = new RunDraft();
     const growing = walkedElements(() => {
       for (let index = 0; index < events.length; index++) draft.add(events[index]!);

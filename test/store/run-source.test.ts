@@ -48,7 +48,7 @@ describe("a run straight from the API", () => {
     expect(server.openBodies).toBe(0);
   });
 
-  it("goes on in another process where it was", async () => {
+  it("continues in another process from the saved position", async () => {
     const storage = memoryStorage();
     const first = new StreamServer([END(status(), assistant("1", "Hel")), apiError(401, "unauthorized")]);
     expect((await follow(first, storage)).error).toSatisfy(isApiError);
@@ -57,7 +57,7 @@ describe("a run straight from the API", () => {
     expect(second.positions).toEqual(["1"]);
   });
 
-  it("begins anew, and says everything once, where the server doesn't know the position any more", async () => {
+  it("starts again, and shows everything once, where the server no longer knows the position", async () => {
     const storage = memoryStorage();
     const first = new StreamServer([END(status(), assistant("1", "Hel")), apiError(401, "unauthorized")]);
     await follow(first, storage);
@@ -70,7 +70,7 @@ describe("a run straight from the API", () => {
     expect([text, parts.length]).toEqual(["Hello", 1]);
   });
 
-  it("has its whole text from Get A Run where the stream is gone", async () => {
+  it("takes its whole text from Get A Run where the stream is gone", async () => {
     const storage = memoryStorage();
     const first = new StreamServer([END(status(), assistant("1", "Hel")), apiError(401, "unauthorized")]);
     await follow(first, storage);
@@ -80,7 +80,7 @@ describe("a run straight from the API", () => {
     expect((await follow(second, storage)).text).toBe("Hello");
   });
 
-  it("is refused before anything is sent where an option can't work", () => {
+  it("is rejected before anything is sent where an option can't work", () => {
     const server = new StreamServer([]);
     for (const [argument, call] of [
       ["idleTimeout", () => runSource(server.cursor(), ref, { idleTimeout: -1 })],

@@ -89,7 +89,7 @@ describe("a run in a store", () => {
     ]);
   });
 
-  it("keeps blanks and line ends, and is not moved by what it doesn't know (B83)", async () => {
+  it("keeps blanks and line ends, and is not changed by unknown events", async () => {
     const { listen, play, store } = stage();
     listen();
     await play(...["Hello", " ", "\n", "world", ""].map((piece, index) => text(`10${index}-0`, piece)));
@@ -106,7 +106,7 @@ describe("a run in a store", () => {
     expect(after).toBe(before);
   });
 
-  it("says how it came out when it was no success, without calling that an error of its own", async () => {
+  it("reports an outcome other than success, without an error of its own", async () => {
     const { listen, play } = stage();
     listen();
     expect(await play(text("1", "I"), result({ status: "ERROR" }))).toMatchObject({
@@ -130,7 +130,7 @@ describe("a run in a store", () => {
     expect((await other.play(text("1", "I look."), result({ text: "I look. Done" }))).text).toBe("I look.");
   });
 
-  it("is over with an `end` frame or a `result`: what follows is not waited for, and nobody connects again", async () => {
+  it("is over with an `end` frame or a `result`: it waits for nothing more and never connects again", async () => {
     for (const last of [result(), end]) {
       const { source, store, listen, play } = stage();
       const leave = listen();
@@ -144,7 +144,7 @@ describe("a run in a store", () => {
     }
   });
 
-  it("begins anew with a `reset` frame", async () => {
+  it("starts again with a `reset` frame", async () => {
     const { listen, play } = stage();
     listen();
     await play(status(), text("1", "old"), tool("2", "a", "running"));
@@ -152,7 +152,7 @@ describe("a run in a store", () => {
     expect(await play(text("1", "new"))).toMatchObject({ text: "new", parts: [{ id: "text-0" }] });
   });
 
-  it("begins anew when the run's first event comes again from a server that did not heed the position", async () => {
+  it("starts again when a server that ignored the position sends the run's first event again", async () => {
     const { listen, play, source, store } = stage();
     listen();
     await play(text("1", "a"), text("2", "b"));
@@ -163,7 +163,7 @@ describe("a run in a store", () => {
     expect((await play(text("1", "a"), text("2", "b"), text("3", "c"))).text).toBe("abc");
   });
 
-  it("never grows into the text of another run (B82)", async () => {
+  it("never grows into the text of another run", async () => {
     const first = stage({ source: playedSource("run-1") });
     first.listen();
     await first.play(status("RUNNING", "run-1"), text("1", "one"));
@@ -223,7 +223,7 @@ describe("the connection of a store", () => {
     expect(source.now.signal.aborted).toBe(false);
   });
 
-  it("goes on from the position with the next subscriber, and tells the left one nothing", async () => {
+  it("goes on from the position with the next subscriber, and doesn't call the one that left", async () => {
     const { source, listen, clock, play, seen } = stage();
     const leave = listen();
     await play(text("1", "a"));
@@ -236,7 +236,7 @@ describe("the connection of a store", () => {
     expect((await play(text("2", "b"))).text).toBe("ab");
   });
 
-  it("begins anew where nothing tells the position", async () => {
+  it("starts again where there is no position", async () => {
     const { source, listen, clock, play } = stage();
     const leave = listen();
     await play({ type: "assistant", data: { text: "no id" } });
@@ -247,7 +247,7 @@ describe("the connection of a store", () => {
     expect((await play({ type: "assistant", data: { text: "no id" } })).text).toBe("no id");
   });
 
-  it("is ended by stop(), whoever listens, and taken up by resume()", async () => {
+  it("is ended by stop(), even with subscribers, and continued by resume()", async () => {
     const { source, store, listen, play, clock } = stage();
     listen();
     source.now.send(text("1", "a"));
@@ -264,7 +264,7 @@ describe("the connection of a store", () => {
     expect((await play(text("2", "b"))).text).toBe("ab");
   });
 
-  it("waits for start() where it shall not begin by itself", async () => {
+  it("waits for start() without autoStart", async () => {
     const { store, source, listen, clock } = stage({ autoStart: false });
     expect(store.getSnapshot()).toMatchObject({ status: "ready", connection: "closed" });
     listen();
@@ -344,7 +344,7 @@ describe("the connection of a store", () => {
     expect(store.getSnapshot()).toMatchObject({ status: "error", error: { message: "no error object" } });
   });
 
-  it("is not held by a source that listens to no signal, nor changed by what it says later (B84)", async () => {
+  it("is neither held up nor changed by a source that ignores its signal", async () => {
     const { store, source, listen } = stage();
     listen();
     source.now.send(text("1", "a"));
@@ -357,7 +357,7 @@ describe("the connection of a store", () => {
     expect(store.getSnapshot()).toMatchObject({ text: "a", connection: "closed" });
   });
 
-  it("takes nothing that arrives in the very moment of the stop (B84)", async () => {
+  it("drops a frame that arrives at the very moment of the stop", async () => {
     const frame = { done: false, value: text("1", "late") } as const;
     const store: RunStore = createRunStore(() => ({
       [Symbol.asyncIterator]: () => ({
@@ -376,7 +376,7 @@ describe("the connection of a store", () => {
     expect(store.getSnapshot()).toMatchObject({ text: "", connection: "closed" });
   });
 
-  it("stands any order of stopping, sending and leaving (B84)", async () => {
+  it("survives any order of stopping, sending and leaving", async () => {
     let seed = 7;
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -460,7 +460,7 @@ describe("snapshots", () => {
     expect(frames.waiting.size).toBe(0);
   });
 
-  it("of a server know nothing, whatever is kept or received", async () => {
+  it("of a server are empty, whatever is saved or received", async () => {
     const { store, listen, play } = stage();
     const initial = store.getServerSnapshot();
     expect(initial).toMatchObject({ status: "submitted", connection: "connecting", text: "", parts: [] });
@@ -491,7 +491,7 @@ describe("snapshots", () => {
   });
 });
 
-describe("arguments that can't work are refused by name", () => {
+describe("arguments that can't work are rejected by name", () => {
   const source = playedSource();
   it.each([
     ["source", () => createRunStore(undefined as unknown as RunSource)],

@@ -110,7 +110,7 @@ describe("a run that a page's own server sends", () => {
     expect(requests.length).toBeGreaterThan(4);
   });
 
-  it("begins anew where the API doesn't know the position any more", async () => {
+  it("starts again where the API no longer knows the position", async () => {
     const { open, clock, emulator, storage, requests } = await world();
     storage.set(
       "https://app.test/api/run",
@@ -147,7 +147,7 @@ describe("a run that a page's own server sends", () => {
     expect(store.getSnapshot()).toMatchObject({ status: "ready", error: undefined });
   });
 
-  it("is refused for good where there is no such run", async () => {
+  it("fails for good where there is no such run", async () => {
     const { clock, cursor } = await world();
     const strange = {
       agentId: "bc-00000000-0000-0000-0000-0000000000ff",

@@ -64,7 +64,7 @@ async function pullArtifacts(
   const cursor = await context.cursor();
   const onProgress = (progress: SaveProgress) => printProgress(context, progress);
   const options = { signal: context.signal, concurrency, onProgress };
-  const { saved, skipped, refused, failed } = await saveArtifacts(cursor, agentId, folder, options);
+  const { saved, skipped, rejected, failed } = await saveArtifacts(cursor, agentId, folder, options);
   const { terminal } = context;
   if (context.globals.json) {
     for (const [state, files] of [
@@ -75,8 +75,8 @@ async function pullArtifacts(
         terminal.json({ type: "file", state, path, file, sizeBytes });
       }
     }
-    for (const { path, reason, message } of refused) {
-      terminal.json({ type: "file", state: "refused", path, reason, message });
+    for (const { path, reason, message } of rejected) {
+      terminal.json({ type: "file", state: "rejected", path, reason, message });
     }
     for (const { path, reason, error } of failed) {
       const message = context.redact(messageOf(error));
@@ -86,22 +86,22 @@ async function pullArtifacts(
       type: "files",
       saved: saved.length,
       skipped: skipped.length,
-      refused: refused.length,
+      rejected: rejected.length,
       failed: failed.length,
       folder,
     });
   } else {
-    for (const { path, message } of refused) terminal.alert(yellow(`rejected ${path}`), `: ${message}`);
+    for (const { path, message } of rejected) terminal.alert(yellow(`rejected ${path}`), `: ${message}`);
     for (const { path, error } of failed) {
       terminal.alert(red(`failed ${path}`), `: ${context.redact(messageOf(error))}`);
     }
     const parts = [`${formatPlural(saved.length, "file")} saved in ${folder}`];
     if (skipped.length > 0) parts.push(`${skipped.length} unchanged`);
-    if (refused.length > 0) parts.push(`${refused.length} rejected`);
+    if (rejected.length > 0) parts.push(`${rejected.length} rejected`);
     if (failed.length > 0) parts.push(`${failed.length} failed`);
     terminal.line(parts.join(", "));
   }
-  if (refused.length + failed.length > 0) context.exitCode = exitCodes.failed;
+  if (rejected.length + failed.length > 0) context.exitCode = exitCodes.failed;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

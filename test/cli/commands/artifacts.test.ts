@@ -51,8 +51,8 @@ describe("artifacts", () => {
     const json = await cli(["artifacts", "pull", world.id, folder, "--json"], world);
     expect(json.lines()).toEqual([
       expect.objectContaining({ type: "file", state: "skipped", path: "artifacts/notes/a.md", sizeBytes: 3 }),
-      expect.objectContaining({ type: "file", state: "refused", reason: "dot-segment" }),
-      { type: "files", saved: 0, skipped: 1, refused: 1, failed: 0, folder },
+      expect.objectContaining({ type: "file", state: "rejected", reason: "dot-segment" }),
+      { type: "files", saved: 0, skipped: 1, rejected: 1, failed: 0, folder },
     ]);
   });
 

@@ -31,7 +31,7 @@ export async function mirror({ cursor, folder, onAgent, signal }: MirrorOptions)
       const report = await saveArtifacts(cursor, id, join(folder, id), { signal });
       total.saved += report.saved.length;
       total.unchanged += report.skipped.length;
-      for (const { path, reason } of [...report.refused, ...report.failed])
+      for (const { path, reason } of [...report.rejected, ...report.failed])
         total.problems.push(`${id} ${path}: ${reason}`);
       onAgent?.(id, report);
     } catch (error) {

@@ -1,35 +1,35 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, lstat, open, readdir, rename, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, rename } from "node:fs/promises";
 import { hostname } from "node:os";
 import { threadId } from "node:worker_threads";
 import { temporaryPrefix } from "./artifact-names.ts";
 import { type Folder, noFollow } from "./folder.ts";
 
-/** Which artifact a temporary file is of. */
+/** The artifact that a temporary file belongs to. */
 export interface Source {
   agentId: string;
   path: string;
 }
 
-/** What is known of a temporary file's bytes. */
+/** What is recorded about a temporary file's bytes. */
 export interface PartialRecord extends Source {
   etag?: string | undefined;
   lastModified?: string | undefined;
   sizeBytes?: number | undefined;
-  /** What a crash of the machine can't take any more. */
+  /** Bytes that are safely on the disk, even if the machine crashes. */
   syncedBytes: number;
 }
 
-/** A file that nobody has touched for a day has no owner, whatever its name says: process ids come again. */
+/** After a day without a write a file counts as abandoned, even if a process has its owner's id: ids are used again. */
 const abandonedAfter = 24 * 60 * 60 * 1000;
 const longestRecord = 64 * 1024;
 
 const shortHash = (text: string, length: number) =>
   createHash("sha256").update(text).digest("hex").slice(0, length);
 
-/** What this process is writing. On globalThis, so that two copies of this module know of each other. */
-function active(): Set<string> {
+/** The files that this process is writing. On globalThis, so that all copies of this module share it. */
+function activeStems(): Set<string> {
   const shared = globalThis as { [key: symbol]: Set<string> | undefined };
   const key = Symbol.for("cursor-cloud-agents.partial-files");
   const stems = shared[key] ?? new Set();
@@ -38,25 +38,26 @@ function active(): Set<string> {
 }
 
 /**
- * A new name for a temporary file: which target it is for, who writes it, and a random part. The owner is in the name so
- * that two processes never write to one file, and a later one can tell that the first is gone.
+ * A new name for a temporary file, from its target, its owner (machine, process, thread) and a random part. Two processes
+ * never write to one file, and a later process can tell from the name that the owner no longer exists.
  */
 export function temporaryStem(name: string): string {
   const owner = `${shortHash(hostname(), 8)}-${process.pid}-${threadId}`;
   const stem = `${temporaryPrefix}${shortHash(name, 16)}-${owner}-${randomBytes(6).toString("hex")}`;
-  active().add(stem);
+  activeStems().add(stem);
   return stem;
 }
 
-export function unregister(stem: string): void {
-  active().delete(stem);
+/** Gives up the ownership of a temporary file. */
+export function releaseStem(stem: string): void {
+  activeStems().delete(stem);
 }
 
 /**
- * Takes over the temporary file of a dead process, under a name of our own: a rename has one winner. What can't be used
- * any more is removed.
+ * Takes over the temporary file of a dead process, under a new name: of several processes that try, only one can rename
+ * it. Files that are of no use any more are removed.
  */
-export async function claimLeftOver(
+export async function claimLeftover(
   folder: Folder,
   name: string,
   stem: string,
@@ -66,7 +67,7 @@ export async function claimLeftOver(
   for (const old of await stemsOf(folder, name)) {
     if (old === stem || !(await isAbandoned(folder, old))) continue;
     if (claimed) {
-      await remove(folder, old);
+      await removeTemporary(folder, old);
       continue;
     }
     const isWinner = await rename(folder.at(`${old}.bytes`), folder.at(`${stem}.bytes`)).then(
@@ -74,20 +75,20 @@ export async function claimLeftOver(
       () => false,
     );
     const record = await readRecord(folder, `${old}.json`);
-    await unlink(folder.at(`${old}.json`)).catch(() => {});
+    await folder.remove(`${old}.json`);
     if (isWinner) claimed = await reopen(folder, `${stem}.bytes`, record, source);
   }
   return claimed;
 }
 
-/** Removes the temporary files of dead processes, where nothing in them is of use. */
-export async function removeLeftOvers(folder: Folder, name: string): Promise<void> {
+/** Removes the temporary files of dead processes for a target whose files are never continued. */
+export async function removeLeftovers(folder: Folder, name: string): Promise<void> {
   for (const old of await stemsOf(folder, name)) {
-    if (await isAbandoned(folder, old)) await remove(folder, old);
+    if (await isAbandoned(folder, old)) await removeTemporary(folder, old);
   }
 }
 
-/** The temporary files that are for a target, whoever writes them. */
+/** The temporary files for a target, of all processes. */
 async function stemsOf(folder: Folder, name: string): Promise<Set<string>> {
   const prefix = `${temporaryPrefix}${shortHash(name, 16)}-`;
   const names = await readdir(folder.at()).catch(() => []);
@@ -95,27 +96,27 @@ async function stemsOf(folder: Folder, name: string): Promise<Set<string>> {
   return new Set(own.map((candidate) => candidate.replace(/\.(bytes|json)$/, "")));
 }
 
-/** Opens a claimed file, if it is what we would have made and holds what is wanted; otherwise removes it. */
+/** Opens a claimed file if this package made it and it belongs to the artifact; otherwise removes it. */
 async function reopen(folder: Folder, name: string, record: PartialRecord | undefined, source: Source) {
   const bytes = await open(folder.at(name), constants.O_RDWR | noFollow).catch(() => undefined);
   if (bytes) {
     const found = await bytes.stat();
-    // A link of either kind, or a file of somebody else, would be a way to have us write to another place.
+    // A symbolic or hard link, or another user's file, could make us write to a file elsewhere.
     const isOurs = found.isFile() && found.nlink === 1 && found.uid === (process.getuid?.() ?? found.uid);
     if (isOurs && record?.agentId === source.agentId && record.path === source.path) {
       return { bytes, record: { ...record, syncedBytes: Math.min(record.syncedBytes, found.size) } };
     }
     await bytes.close();
   }
-  await unlink(folder.at(name)).catch(() => {});
+  await folder.remove(name);
   return undefined;
 }
 
 async function isAbandoned(folder: Folder, stem: string): Promise<boolean> {
-  if (active().has(stem)) return false;
+  if (activeStems().has(stem)) return false;
   const [host, pid, thread] = stem.slice(temporaryPrefix.length).split("-").slice(1);
   if (host === shortHash(hostname(), 8)) {
-    // Our own process and thread, but not among what we write: an earlier process had the same id, as in containers.
+    // Our own process and thread, but not one of our files: an earlier process had the same id, as in containers.
     if (Number(pid) === process.pid) {
       if (Number(thread) === threadId) return true;
     } else if (!isAlive(Number(pid))) return true;
@@ -137,7 +138,7 @@ function isAlive(pid: number): boolean {
 
 async function readRecord(folder: Folder, name: string): Promise<PartialRecord | undefined> {
   try {
-    const text = await readSmall(folder, name, longestRecord);
+    const text = await folder.readText(name, longestRecord);
     const record = JSON.parse(text ?? "null") as PartialRecord | null;
     const { syncedBytes, sizeBytes, etag, lastModified } = record ?? {};
     const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -145,25 +146,12 @@ async function readRecord(folder: Folder, name: string): Promise<PartialRecord |
     if (!record || !isCount(syncedBytes) || !isText(etag) || !isText(lastModified)) return undefined;
     return sizeBytes === undefined || isCount(sizeBytes) ? record : undefined;
   } catch {
-    return undefined; // torn by a crash, or not ours
+    return undefined; // incomplete after a crash, or not ours
   }
 }
 
-/** A small file's text, read through no link; undefined when there is none, or it is none of ours. */
-export async function readSmall(folder: Folder, name: string, limit: number): Promise<string | undefined> {
-  // Non-blocking, since a pipe of that name would never open.
-  const flags = constants.O_RDONLY | noFollow | (constants.O_NONBLOCK ?? 0);
-  const handle = await open(folder.at(name), flags).catch(() => undefined);
-  if (!handle) return undefined;
-  try {
-    const found = await handle.stat();
-    return found.isFile() && found.size <= limit ? await handle.readFile("utf8") : undefined;
-  } finally {
-    await handle.close();
-  }
-}
-
-async function remove(folder: Folder, stem: string): Promise<void> {
-  await unlink(folder.at(`${stem}.bytes`)).catch(() => {});
-  await unlink(folder.at(`${stem}.json`)).catch(() => {});
+/** Removes a temporary file and its record. */
+export async function removeTemporary(folder: Folder, stem: string): Promise<void> {
+  await folder.remove(`${stem}.bytes`);
+  await folder.remove(`${stem}.json`);
 }

@@ -48,7 +48,7 @@ function recording() {
 }
 
 describe("a reloaded page", () => {
-  it("shows what was there and goes on behind it", async () => {
+  it("shows what was saved and continues after it", async () => {
     const storage = memoryStorage();
     const first = load(storage);
     const before = await first.play(
@@ -92,7 +92,7 @@ describe("a reloaded page", () => {
     });
   });
 
-  it("recognises a server that begins from the start again", async () => {
+  it("recognises a server that starts the run again", async () => {
     const storage = memoryStorage();
     const first = load(storage);
     await first.play(text("1", "a"), text("2", "b"));
@@ -112,7 +112,7 @@ describe("a reloaded page", () => {
     expect(load(storage).store.getSnapshot().text).toBe("new");
   });
 
-  it("knows nothing of another run (B82)", async () => {
+  it("knows nothing of another run", async () => {
     const storage = memoryStorage();
     const first = load(storage);
     await first.play(text("1", "one"));
@@ -122,7 +122,7 @@ describe("a reloaded page", () => {
     expect(source.now.position).toBeUndefined();
   });
 
-  it("renders as the server did until it is there", () => {
+  it("renders the server's snapshot until it is loaded", () => {
     const storage = memoryStorage();
     const { store, source } = load(storage);
     source.now.send(text("1", "x"));
@@ -130,8 +130,8 @@ describe("a reloaded page", () => {
   });
 });
 
-describe("what is kept", () => {
-  it("is written at most once a second, and at once at the end, on stop and when nobody looks", async () => {
+describe("what is saved", () => {
+  it("is written at most once a second, and at once at the end, on stop and when the last subscriber leaves", async () => {
     const storage = recording();
     const { source, clock, listen, store } = stage({ storage });
     const leave = listen();
@@ -178,7 +178,7 @@ describe("what is kept", () => {
     }
   });
 
-  it("is not kept without a position: it would come twice", async () => {
+  it("is not saved without a position: it would be received twice", async () => {
     const storage = recording();
     const { play, store } = load(storage);
     await play({ type: "assistant", data: { text: "no id" } });
@@ -186,7 +186,7 @@ describe("what is kept", () => {
     expect(storage.writes).toHaveLength(0);
   });
 
-  it("is nothing of a run that is too large, which then begins from its start", async () => {
+  it("is nothing of a run that is too large, which is then read from its start", async () => {
     const storage = recording();
     const first = load(storage, { storageLimit: 1_000 });
     await first.play(text("1", "small"));
@@ -245,7 +245,7 @@ describe("what is kept", () => {
     expect((await play(text("1", "x"))).text).toBe("x");
   });
 
-  it("may be impossible: a storage that throws never breaks the run", async () => {
+  it("may be nothing: a storage that throws never breaks the run", async () => {
     const broken = (): never => {
       throw new DOMException("full", "QuotaExceededError");
     };
@@ -302,7 +302,7 @@ describe("the browser's storage", () => {
     };
   }
 
-  it("makes room of other runs, and of nothing else", () => {
+  it("makes room by removing other runs, and nothing else", () => {
     const area = web(100);
     vi.stubGlobal("localStorage", area);
     area.setItem("theme", "x".repeat(10));
