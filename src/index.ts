@@ -59,8 +59,7 @@ export type {
   UnknownRunEvent,
 } from "./runs/events.ts";
 export type { RunCheckpoint } from "./runs/position.ts";
-export type { RunResult, RunStream } from "./runs/stream.ts";
-export type { RunStreamOptions } from "./runs/stream-options.ts";
+export type { RunResult, RunStream, RunStreamOptions } from "./runs/stream.ts";
 export {
   emptyTranscript,
   reduceTranscript,

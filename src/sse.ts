@@ -2,10 +2,10 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { Clock } from "./async.ts";
 import { discard } from "./http/response.ts";
 
-/** One SSE event as it stands on the wire: `id` and `event` only where the frame itself has them. */
+/** One SSE event as sent: `id` and `event` are present only where the frame itself has them. */
 export type Frame = EventSourceMessage;
 
-/** A frame outgrew the limit. */
+/** A frame was larger than the limit. */
 export class FrameTooLargeError extends Error {
   override readonly name = "FrameTooLargeError";
 }
@@ -20,7 +20,7 @@ export interface FrameReaderOptions {
   signal: AbortSignal;
   /** The most bytes of one frame, framing included; checked chunk by chunk. */
   maxBytes: number;
-  /** Told of each chunk of bytes, comments included. */
+  /** Called for each chunk of bytes, comments included. */
   onChunk?: () => void;
   /** Receives the milliseconds of a `retry:` line. */
   onRetry?: (ms: number) => void;
@@ -29,25 +29,26 @@ export interface FrameReaderOptions {
 }
 
 /**
- * Turns a body into SSE frames, a chunk at a time and only when asked: a slow reader slows the sender, and nothing is
- * kept but the frames of the last chunk and the beginning of the next one. The body is UTF-8 whatever its headers say.
+ * Turns a body into SSE frames, a chunk at a time and only when asked: a slow reader slows the sender, and only the
+ * frames of the last chunk and the unfinished one after them are kept. The body is read as UTF-8, as the standard says.
  */
 export class FrameReader {
-  #reader: ReadableStreamDefaultReader<Uint8Array>;
-  // ignoreBOM false: one mark at the very start is dropped, later ones are data.
-  #decoder = new TextDecoder("utf-8");
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  // With its default for byte order marks: one at the very start is dropped, later ones are data.
+  readonly #decoder = new TextDecoder("utf-8");
   #frames: Frame[] = [];
-  #parser = createParser({
+  readonly #parser = createParser({
     onEvent: (frame) => this.#frames.push(frame),
     onRetry: (ms) => this.#options.onRetry?.(ms),
   });
-  #options: FrameReaderOptions;
+  readonly #options: FrameReaderOptions;
+  /** Bytes of the unfinished frame, with {@link lineWeight} for each of its lines. */
   #openBytes = 0;
   #endsInCarriageReturn = false;
-  /** Ends the read under way. */
+  /** Rejects the read that is under way. */
   #interrupt: ((reason: unknown) => void) | undefined;
-  // One listener for all reads: adding and removing it costs more than a read.
-  #onAbort = () => this.#interrupt?.(this.#options.signal.reason);
+  // One listener for all reads: adding and removing one costs more than a read does.
+  readonly #onAbort = () => this.#interrupt?.(this.#options.signal.reason);
 
   constructor(body: ReadableStream<Uint8Array>, options: FrameReaderOptions) {
     this.#reader = body.getReader();
@@ -56,55 +57,58 @@ export class FrameReader {
   }
 
   /**
-   * The frames of the next chunk that ends one or more, or undefined at the end of the body.
-   * @throws IdleError after `idleMs` without a byte, or at the time `until` whatever came; FrameTooLargeError, the
-   * signal's reason, or what the body fails with
+   * The frames of the next chunk that completes one or more; undefined at the end of the body.
+   * @param deadline A time after which the read fails, even if bytes arrive
+   * @throws IdleError after `idleMs` without a byte, or at the deadline; FrameTooLargeError, the signal's reason, or
+   * the error with which the body fails
    */
-  async read(idleMs: number, until = Number.POSITIVE_INFINITY): Promise<Frame[] | undefined> {
+  async read(idleMs: number, deadline?: number): Promise<Frame[] | undefined> {
     while (true) {
-      const { done, value } = await this.#chunk(Math.min(idleMs, until - this.#options.clock.now()));
-      if (done) return this.#end();
-      this.#options.onChunk?.();
-      const text = this.#decoder.decode(value, { stream: true });
-      if (text !== "") {
-        this.#endsInCarriageReturn = text.endsWith("\r");
-        this.#parser.feed(text);
-      }
+      const timeout =
+        deadline === undefined ? idleMs : Math.min(idleMs, deadline - this.#options.clock.now());
+      const { done, value } = await this.#chunk(timeout);
+      if (done) this.#finish();
+      else this.#feed(value);
       if (this.#frames.length > 0) {
+        const frames = this.#frames;
+        this.#frames = [];
         this.#openBytes = 0;
-        return this.#take();
+        return frames;
       }
-      // Raw bytes, not buffered characters, and what each line costs beside them: a frame of short lines weighs many
-      // times its length.
-      this.#openBytes += value.byteLength + lineWeight * countLineEnds(text);
+      if (done) return undefined;
       if (this.#openBytes > this.#options.maxBytes) {
         throw new FrameTooLargeError(`one event is larger than ${this.#options.maxBytes} bytes`);
       }
     }
   }
 
-  /** Ends the body. */
+  #feed(bytes: Uint8Array): void {
+    this.#options.onChunk?.();
+    const text = this.#decoder.decode(bytes, { stream: true });
+    if (text !== "") {
+      this.#endsInCarriageReturn = text.endsWith("\r");
+      this.#parser.feed(text);
+    }
+    if (this.#frames.length > 0) return;
+    // Raw bytes, not buffered characters, and the cost of each line: a frame of short lines needs many times its length.
+    this.#openBytes += bytes.byteLength + lineWeight * countLineEnds(text);
+  }
+
+  /** A CR at the very end was held back as half of a CRLF; an unfinished frame is dropped, as the standard says. */
+  #finish(): void {
+    if (!this.#endsInCarriageReturn) return;
+    this.#endsInCarriageReturn = false;
+    this.#parser.feed("\n");
+  }
+
+  /** Ends the body and its connection. */
   cancel(): void {
     this.#options.signal.removeEventListener("abort", this.#onAbort);
     discard(this.#reader);
     this.#options.close?.();
   }
 
-  /** A lone CR at the end was held back as half of a CRLF; an unfinished frame is dropped, as the standard says. */
-  #end(): Frame[] | undefined {
-    if (!this.#endsInCarriageReturn) return undefined;
-    this.#endsInCarriageReturn = false;
-    this.#parser.feed("\n");
-    return this.#frames.length > 0 ? this.#take() : undefined;
-  }
-
-  #take(): Frame[] {
-    const frames = this.#frames;
-    this.#frames = [];
-    return frames;
-  }
-
-  /** One read, raced against silence and abort: not every body listens to the signal of its request. */
+  /** One read, raced against the idle timeout and the signal: not every body listens to the signal of its request. */
   #chunk(idleMs: number): Promise<Read> {
     const { clock, signal } = this.#options;
     return new Promise((resolve, reject) => {
@@ -132,10 +136,10 @@ export class FrameReader {
 
 type Read = { done: true; value?: undefined } | { done: false; value: Uint8Array };
 
-/** What a line that is kept costs in memory, measured; also bounds what lines that are not kept may cost in time. */
+/** Bytes that a kept line costs beside its text, as measured; also bounds the time that lines not kept may cost. */
 const lineWeight = 64;
 
-/** In the text rather than in the bytes: engines search texts many times as fast. */
+/** Searches the text rather than the bytes, which is many times as fast. */
 function countLineEnds(text: string): number {
   let count = 0;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
@@ -143,24 +147,24 @@ function countLineEnds(text: string): number {
   return count;
 }
 
-/** An answer that should have been an event stream is something else. */
+/** A response that should have been an event stream is something else. */
 export class NotEventStreamError extends Error {
   override readonly name = "NotEventStreamError";
 }
 
 /**
- * Begins to read the body of an answer that must be an event stream; `FrameReader.cancel()` ends its connection, too.
- * @throws NotEventStreamError for any other answer, whose body and connection have been ended
+ * A reader for the body of a response that must be an event stream; its `cancel()` ends the connection, too.
+ * @throws NotEventStreamError for any other response, after ending its body and connection
  */
 export function openEventStream(response: Response, options: FrameReaderOptions): FrameReader {
   if (isEventStream(response) && response.body) return new FrameReader(response.body, options);
   discard(response.body);
   options.close?.();
   const type = response.headers.get("content-type") ?? "no content type";
-  throw new NotEventStreamError(`the answer is not an event stream (${type.slice(0, 100)})`);
+  throw new NotEventStreamError(`the response is not an event stream (${type.slice(0, 100)})`);
 }
 
-/** Whether an answer is an event stream: the essence of its media type, in any case, with any parameters. */
+/** Whether a response is an event stream: by the essence of its media type, in any case, with any parameters. */
 export function isEventStream(response: Response): boolean {
   const [essence = ""] = (response.headers.get("content-type") ?? "").split(";");
   return essence.trim().toLowerCase() === "text/event-stream";

@@ -1,17 +1,14 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { sleep } from "../async.ts";
-import { checkNames, checkSignal, oneOf, segment } from "../check.ts";
+import { anyValue, checkOptions, checkRef, type OptionTable, oneOf, orDefault, segment } from "../check.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import type { Transport } from "../http/transport.ts";
-import { lazy } from "../lazy.ts";
 import { type RequestOptions, requestOptions as requestOptionTable } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
-import { LazyRunStream } from "../runs/lazy-run-stream.ts";
-import type { RunPoller } from "../runs/poller.ts";
+import { RunPoller } from "../runs/poller.ts";
 import type { StreamSource } from "../runs/reader.ts";
-import type { RunStream } from "../runs/stream.ts";
-import type { RunStreamOptions } from "../runs/stream-options.ts";
-import type { WaitOptions } from "../runs/wait.ts";
+import { RunStream, type RunStreamOptions } from "../runs/stream.ts";
+import { type WaitOptions, waitForRun } from "../runs/wait.ts";
 import {
   type CreateRunParams,
   type CreateRunRequest,
@@ -22,7 +19,7 @@ import {
   type TerminalRun,
 } from "../types.ts";
 import { listPages } from "./list.ts";
-import { checkParams, checkRef, toPrompt, withExtra } from "./params.ts";
+import { checkParams, toPrompt, withExtra } from "./params.ts";
 
 /** Where a list of runs begins and how long its pages are. */
 export interface ListRunsQuery {
@@ -32,39 +29,46 @@ export interface ListRunsQuery {
   cursor?: string | undefined;
 }
 
-/** What can be said for a follow-up beside {@link RequestOptions}. */
+/** The options of a follow-up. */
 export interface CreateRunOptions extends RequestOptions {
   /**
-   * When the agent still works on another run: reject with `agent_busy`, wait for that run to end, or cancel it.
+   * While the agent works on another run: reject with `agent_busy`, wait for that run to end, or cancel it.
    * A wait lasts as long as the run does; `signal` ends it.
    * @default "throw"
    */
   whenBusy?: "throw" | "wait" | "cancel" | undefined;
-  /** Fields that this version doesn't know; the server refuses those that it doesn't know either. */
+  /** Fields that this version doesn't know; the server rejects those that it doesn't know either. */
   extraBody?: Record<string, unknown> | undefined;
 }
 
-const loadPolling = lazy("following runs", () => import("../runs/poller.ts"));
-const loadUntilFree = lazy("busy agents", () => import("./runs.ts"));
-const loadWait = lazy("waiting", () => import("../runs/wait.ts"));
+const createRunOptions = {
+  ...requestOptionTable,
+  whenBusy: orDefault(oneOf(["throw", "wait", "cancel"]), "throw"),
+  extraBody: anyValue,
+} satisfies OptionTable<CreateRunOptions>;
+
 const createTimeout = 180_000;
-/** So often a follow-up may lose the race for a free agent before it gives up. */
-const busyRounds = 10;
+/** Attempts of a follow-up that waits for a free agent: another one may be faster each time. */
+const busyAttempts = 10;
+/** An agent may answer that it is busy for about two seconds after its run has ended: the pause before another attempt. */
+const windDown = 1_000;
 
 /** Runs: one prompt's execution each. */
 export class Runs {
   readonly #transport: Transport;
-  #poller: RunPoller | undefined;
+  readonly #poller: RunPoller;
 
   /** @internal */
   constructor(transport: Transport) {
     this.#transport = transport;
+    this.#poller = new RunPoller((ref, options) => this.get(ref, options), transport.settings);
   }
 
   /**
    * Sends a follow-up prompt to an agent; one run at a time.
    *
-   * Never sent twice: where the server may have taken it although no answer came, it rejects with `outcome: "unknown"`.
+   * Never sent twice: where no response came although the server may have taken it, it rejects with
+   * `outcome: "unknown"`.
    *
    * @throws ApiError `agent_busy` (see `whenBusy`), `agent_archived`, `agent_not_found`, `validation_error`, …
    * @see Create A Run
@@ -80,23 +84,47 @@ export class Runs {
     params: CreateRunParams,
     options: CreateRunOptions,
   ): Promise<WithResponse<Run>> {
-    const { whenBusy = "throw", extraBody, ...requestOptions } = options ?? {};
-    oneOf(["throw", "wait", "cancel"])("whenBusy", whenBusy);
+    const { whenBusy, extraBody, ...requestOptions } = checkOptions(createRunOptions, options);
     segment("agentId", agentId);
     checkParams(params);
-    // Taken once, before any wait: what is sent is what was given.
+    // Copied before any wait, so that later changes of the caller's object are not sent.
     const body = clone(
       withExtra({ ...params, prompt: toPrompt(params.prompt) } as CreateRunRequest, extraBody),
     );
-    for (let round = 1; ; round++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return await this.#post(agentId, body, requestOptions);
       } catch (error) {
-        if (whenBusy === "throw" || round >= busyRounds || !isApiError(error, "agent_busy")) throw error;
+        if (whenBusy === "throw" || attempt >= busyAttempts || !isApiError(error, "agent_busy")) throw error;
       }
-      const { untilFree } = await loadUntilFree();
-      await untilFree(this.#transport, this, await this.#loadPoller(), agentId, whenBusy, requestOptions);
+      await this.#untilFree(agentId, whenBusy, requestOptions);
     }
+  }
+
+  /** Waits for the run in the way through Get A Run, so that nothing is posted while it is known to be active. */
+  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
+    const { signal } = options;
+    const { data: agent } = await this.#transport.run(
+      "GET",
+      "/v1/agents/{id}",
+      () => ({ path: { id: agentId } }),
+      { agentId },
+      options,
+    );
+    const { clock } = this.#transport.settings;
+    if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
+    const ref: RunRef = { agentId, id: agent.latestRunId };
+    const run = await this.#poller.tryAsk(ref, signal);
+    // Over already: the agent winds down, or another caller's run begins.
+    if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
+    if (whenBusy === "cancel") {
+      try {
+        await this.cancel(ref, options);
+      } catch (error) {
+        if (!isApiError(error, "run_not_cancellable")) throw error;
+      }
+    }
+    await this.#poller.untilTerminal(ref, { signal });
   }
 
   async #post(agentId: string, body: CreateRunRequest, options: RequestOptions): Promise<WithResponse<Run>> {
@@ -138,7 +166,7 @@ export class Runs {
   }
 
   /**
-   * Cancels a run, for good; the agent takes further runs. Not repeated when its answer is lost.
+   * Cancels a run, for good; the agent takes further runs. Not repeated when the response is lost.
    * @throws ApiError `run_not_cancellable` when the run is over
    * @see Cancel A Run
    */
@@ -154,7 +182,7 @@ export class Runs {
 
   /**
    * Streams a run. Sends nothing before it is read; reconnects and resumes by itself; falls back to Get A Run.
-   * @throws ArgumentError at once
+   * @throws ArgumentError in this call, before anything is sent
    * @see Stream A Run
    * @example
    * for await (const event of cursor.runs.stream(run)) {
@@ -162,43 +190,36 @@ export class Runs {
    * }
    */
   stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
-    const checked = checkRef(ref);
-    checkNames(requestOptions, Object.keys(requestOptionTable));
-    const signal = requestOptions?.signal;
+    const checkedRef = checkRef(ref);
+    const { signal, ...others } = checkOptions(requestOptionTable, requestOptions);
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
-    return new LazyRunStream(checked, () => this.#source(checked, requestOptions), merged);
+    return new RunStream(checkedRef, this.#source(checkedRef, others), merged);
   }
 
   /**
-   * Waits until a run is over, through its stream where there is one. Resolves for every ending: look at `status`.
+   * Waits until a run is over, through its stream where there is one. Resolves for every outcome: look at `status`.
    * @throws RunFailedError with `throwOnFailure`; TimeoutError (phase `deadline`) after `timeout`
    * @example
    * const run = await cursor.runs.wait(ref, { timeout: 30 * 60_000 });
    * if (run.status === "FINISHED") console.log(run.result);
    */
   async wait(ref: RunRef, options: WaitOptions = {}): Promise<TerminalRun> {
-    const checked = checkRef(ref);
-    const { waitForRun } = await loadWait();
-    return waitForRun(checked, await this.#source(checked, {}), options ?? {});
+    const checkedRef = checkRef(ref);
+    return waitForRun(checkedRef, this.#source(checkedRef, {}), options);
   }
 
-  async #loadPoller(): Promise<RunPoller> {
-    const { RunPoller } = await loadPolling();
-    this.#poller ??= new RunPoller((ref, options) => this.get(ref, options), this.#transport.settings);
-    return this.#poller;
-  }
-
-  async #source(ref: RunRef, options: RequestOptions): Promise<StreamSource> {
+  #source(ref: RunRef, options: RequestOptions): StreamSource {
     const { clock, random } = this.#transport.settings;
+    const { agentId, id: runId } = ref;
     return {
-      poller: await this.#loadPoller(),
+      poller: this.#poller,
       redactor: this.#transport.redactor,
       clock,
       random,
       open: (lastEventId, signal) =>
         this.#transport.open(
           "/v1/agents/{id}/runs/{runId}/stream",
-          () => ({ path: pathOf(ref) }),
+          () => ({ path: { id: agentId, runId } }),
           { ...options, signal },
           lastEventId,
         ),
@@ -210,7 +231,7 @@ function clone<Body>(body: Body): Body {
   try {
     return structuredClone(body);
   } catch {
-    // What it says quotes what it could not copy.
+    // The error of structuredClone is no cause to keep: its message quotes what could not be copied.
     throw new ArgumentError("params", "can't be sent as JSON");
   }
 }
@@ -218,40 +239,4 @@ function clone<Body>(body: Body): Body {
 function pathOf(ref: RunRef): { id: string; runId: string } {
   const { agentId, id } = checkRef(ref);
   return { id: agentId, runId: id };
-}
-
-/** An agent may say that it is busy for about two seconds after its run has ended. */
-const windDown = 1_000;
-
-/** Until the run in the way is over: watched through Get A Run, so that nothing is posted while one is known to be active. */
-export async function untilFree(
-  transport: Transport,
-  runs: Runs,
-  poller: RunPoller,
-  agentId: string,
-  whenBusy: "wait" | "cancel",
-  options: RequestOptions,
-): Promise<void> {
-  const signal = checkSignal("signal", options.signal);
-  const { data: agent } = await transport.run(
-    "GET",
-    "/v1/agents/{id}",
-    () => ({ path: { id: agentId } }),
-    { agentId },
-    options,
-  );
-  const { clock } = transport.settings;
-  if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
-  const ref: RunRef = { agentId, id: agent.latestRunId };
-  const run = await poller.askPatiently(ref, signal);
-  // Over already: the agent is winding down, or someone else's run begins.
-  if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
-  if (whenBusy === "cancel") {
-    try {
-      await runs.cancel(ref, options);
-    } catch (error) {
-      if (!isApiError(error, "run_not_cancellable")) throw error;
-    }
-  }
-  await poller.untilTerminal(ref, { signal });
 }

@@ -1,10 +1,9 @@
 import type { Frame } from "../sse.ts";
 import type { Run } from "../types.ts";
 import {
-  endOfStream,
+  closingEvents,
   isStatusNews,
   isWanted,
-  nameOf,
   type Outcome,
   outcomeOf,
   outcomeOfResult,
@@ -14,80 +13,91 @@ import {
   textOf,
   toRunEvent,
 } from "./events.ts";
-import type { StreamFailures } from "./failures.ts";
-import { type RunCheckpoint, StreamCursor } from "./position.ts";
+import type { RunCheckpoint, StreamPosition } from "./position.ts";
 
-/** Why a connection is of no more use. */
+/** What a delivery found in its frames. */
+export type Found =
+  | { kind: "event"; event: RunEvent }
+  /** The connection is of no more use, and all its events were delivered. */
+  | Drop
+  /** The frames are used up. */
+  | { kind: "more" }
+  /** `result` was delivered, and the frames are used up: only `done` is missing. */
+  | { kind: "ending" }
+  /** `done` was delivered. */
+  | { kind: "over" };
+
+/** Why the frames say that their connection is of no more use. */
 export interface Drop {
-  reason: unknown;
-  /** The run itself may know more, at once. */
-  ask?: boolean;
+  kind: "drop";
+  message: string;
+  /** The code of an `error` event. */
+  code?: string | undefined;
+  /** Get A Run may know more at once. */
+  askRun: boolean;
 }
+
+const more: Found = { kind: "more" };
+const ending: Found = { kind: "ending" };
+const over: Found = { kind: "over" };
 
 interface DeliveryOptions {
   include: RunStreamInclude;
+  /** Where the position begins, and with it what the reader before this one delivered. */
   from: string | RunCheckpoint | undefined;
   /** Called when the outcome becomes known. */
   onOutcome(): void;
-  failures: StreamFailures;
 }
 
 /**
- * What a reading hands out: which frames become events, each once and in order, and what the stream's end still owes.
- * It knows frames and runs, and nothing of connections.
+ * Turns frames into events, exactly once and in order, and adds the `result` and `done` events the server never sent.
+ * It moves the position; it knows nothing of connections.
  */
 export class Delivery {
-  /** Known from the `result` event on. */
-  outcome: Outcome | undefined;
-  /** What of the end was handed out. */
-  ended: "result" | "done" | undefined;
-  /** The stream is over for good: what is left comes from Get A Run. */
-  expired: boolean;
-  /** Why the connection that the frames are from is of no more use; to be acted upon when they are used up. */
-  drop: Drop | undefined;
   readonly #options: DeliveryOptions;
-  readonly #cursor: StreamCursor;
+  readonly #position: StreamPosition;
+  /** The fields of a checkpoint beside the position. */
+  readonly #delivered: Pick<RunCheckpoint, "status" | "ended" | "expired"> = {};
+  #outcome: Outcome | undefined;
   #frames: Frame[] = [];
-  /** The next frame to look at. */
-  #index = 0;
-  /** The first frame that the cursor has not received: it does when someone asks where the stream stands. */
-  #received = 0;
-  #progressed = false;
-  #synthesized: RunEvent[] = [];
-  #status: string | undefined;
-  #lastError: string | undefined;
+  /** Index of the next frame. */
+  #next = 0;
+  /** Index of the first frame that the position has not moved past: see {@link #movePosition}. */
+  #unmoved = 0;
+  /** What {@link take} returns before it looks at a further frame. */
+  readonly #pending: Found[] = [];
+  #lastFault: string | undefined;
   #text = "";
-  /** Of the frames that are here: to add each one to the text would cost more than all else that is done with it. */
+  /** The pieces of text that {@link streamedText} has not joined yet. */
   #pieces: string[] = [];
 
-  constructor(options: DeliveryOptions) {
-    const { include, from } = options;
+  constructor(position: StreamPosition, options: DeliveryOptions) {
+    this.#position = position;
     this.#options = options;
-    this.#cursor = new StreamCursor(include, from);
-    const checkpoint = typeof from === "object" ? from : undefined;
-    this.#status = checkpoint?.status;
-    this.ended = checkpoint?.ended;
-    this.expired = checkpoint?.expired ?? false;
+    if (typeof options.from !== "object") return;
+    const { status, ended, expired } = options.from;
+    if (status !== undefined) this.#delivered.status = status;
+    if (ended !== undefined) this.#delivered.ended = ended;
+    if (expired !== undefined) this.#delivered.expired = expired;
   }
 
-  /** Where the stream stands. */
-  get cursor(): StreamCursor {
-    this.#progressed = this.#cursor.receive(this.#frames, this.#received, this.#index) || this.#progressed;
-    this.#received = this.#index;
-    return this.#cursor;
+  /** Known from the `result` event on. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
   }
 
-  /** An event with an id came that is new. */
-  get progressed(): boolean {
-    return this.cursor && this.#progressed;
+  /** Whether the server no longer has the stream, so that only Get A Run can tell the rest. */
+  get isExpired(): boolean {
+    return this.#delivered.expired === true;
   }
 
-  set progressed(value: boolean) {
-    this.#progressed = value;
+  checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
+    this.#movePosition();
+    return { ...this.#position.checkpoint(), ...this.#delivered };
   }
 
-  /** The reply's pieces so far. */
-  get streamedText(): string {
+  /** All pieces of the reply so far, joined lazily: concatenating per event dominated the profile. */
+  streamedText(): string {
     if (this.#pieces.length > 0) {
       this.#text += this.#pieces.join("");
       this.#pieces = [];
@@ -95,100 +105,90 @@ export class Delivery {
     return this.#text;
   }
 
-  checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
-    return {
-      ...this.cursor.checkpoint(),
-      ...(this.#status === undefined ? {} : { status: this.#status }),
-      ...(this.ended === undefined ? {} : { ended: this.ended }),
-      ...(this.expired ? { expired: true as const } : {}),
-    };
-  }
+  // ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The frames to hand out next. */
+  /** Takes the next frames, after {@link unload}. */
   load(frames: Frame[]): void {
-    this.cursor.settle();
     this.#frames = frames;
-    this.#index = 0;
-    this.#received = 0;
+    this.#next = 0;
+    this.#unmoved = 0;
   }
 
-  /** Forgets the frames that are here, and the chunks behind what is kept of them. */
+  /**
+   * Forgets the frames, those not delivered included; from then on the position is up to date. Call it before each wait:
+   * ids and pieces of text are views of the chunk in which they arrived, and would keep all of it in memory.
+   */
   unload(): void {
+    this.#movePosition();
+    this.#position.copyViews();
+    this.streamedText();
     this.load([]);
-    this.#text = this.streamedText;
   }
 
-  /** The next wanted event of what is here, if any. */
-  take(): RunEvent | undefined {
-    const frames = this.#frames;
-    while (this.#index < frames.length && !this.drop && this.ended !== "done") {
-      const frame = frames[this.#index] as Frame;
-      if (this.#cursor.mayRepeat && this.cursor.isOld(frame)) {
-        this.#received = ++this.#index;
-        continue;
-      }
-      this.#index++;
+  /**
+   * Moves the position past the frames delivered since the last call. Once per batch, or when somebody asks for the
+   * position: event by event it would cost as much as reading them.
+   */
+  #movePosition(): void {
+    if (this.#unmoved === this.#next) return;
+    this.#position.move(this.#frames, this.#unmoved, this.#next);
+    this.#unmoved = this.#next;
+  }
+
+  /** Delivers the next wanted event, or returns why there is none. */
+  take(): Found {
+    while (this.#pending.length === 0 && this.#next < this.#frames.length) {
+      if (this.#delivered.ended === "done") return over;
+      const frame = this.#frames[this.#next] as Frame;
+      if (this.#position.mayRepeat && this.#skipOld(frame)) continue;
+      this.#next++;
       const event = this.#accept(frame);
-      if (!event) continue;
+      if (event === undefined) continue;
       const text = textOf(event, this.#options.include);
       if (text !== undefined) this.#pieces.push(text);
-      return event;
+      return { kind: "event", event };
     }
-    return this.#synthesized.length > 0 ? this.#takeSynthesized() : undefined;
+    if (this.#pending.length > 0) return this.#takePending();
+    if (this.#delivered.ended === undefined) return more;
+    return this.#delivered.ended === "done" ? over : ending;
   }
 
-  /** The stream is gone, the outcome isn't: it is handed out as the events that the stream owes. */
-  settle(run: Run): void {
-    this.drop = undefined;
-    this.#synthesized.push(...endOfStream(run));
-    this.#settled(outcomeOf(run));
+  /** Skips a frame received before, on an earlier connection: the position doesn't move past it again. */
+  #skipOld(frame: Frame): boolean {
+    this.#movePosition();
+    if (this.#position.recognise(frame) === "new") return false;
+    this.#unmoved = ++this.#next;
+    return true;
   }
 
-  /** The `done` that did not come. */
-  supplyDone(): void {
-    this.drop = undefined;
-    const { lastId } = this.cursor;
-    // It shares the result's id; a result that was supplied has none.
-    const hasId = !this.expired && lastId !== undefined;
-    this.#synthesized.push({
-      type: "done",
-      ...(hasId ? { id: lastId } : {}),
-      data: {},
-      synthesized: true,
-    });
+  #takePending(): Found {
+    const found = this.#pending.shift() as Found;
+    if (found.kind !== "event") return found;
+    // A synthesized event: `result`, from Get A Run, or `done`.
+    if (found.event.type === "done") this.#delivered.ended = "done";
+    else Object.assign(this.#delivered, { ended: "result", expired: true });
+    return found;
   }
 
-  #takeSynthesized(): RunEvent | undefined {
-    const event = this.#synthesized.shift();
-    if (event?.type === "done") this.ended = "done";
-    else {
-      this.ended = "result";
-      this.expired = true; // told without the stream, and so is what is left of the end
-    }
-    return event;
-  }
-
+  /** The event of a frame, if the consumer should see it. */
   #accept(frame: Frame): RunEvent | undefined {
-    if (!isWanted(this.#options.include, nameOf(frame))) return undefined;
+    if (!isWanted(this.#options.include, frame.event)) return undefined;
     const event = toRunEvent(frame);
     switch (event.type) {
       case "status":
         return this.#isNews(event.data.status, frame.id) ? event : undefined;
       case "result":
-        if (this.ended) return undefined;
-        this.ended = "result";
-        this.#settled(outcomeOfResult(event.data));
+        if (this.#delivered.ended) return undefined;
+        this.#delivered.ended = "result";
+        this.#settle(outcomeOfResult(event.data));
         return event;
       case "done":
-        if (this.ended === "result") {
-          this.ended = "done";
+        if (this.#delivered.ended === "result") {
+          this.#delivered.ended = "done";
           return event;
         }
         // Without a result it ends the stream, not the run.
-        this.drop = {
-          reason: this.#options.failures.disconnected("the stream ended without the run's result"),
-          ask: true,
-        };
+        this.#drop("the stream ended without the run's result", true);
         return undefined;
       case "error":
         return this.#streamFailed(event.data) ? event : undefined;
@@ -197,34 +197,61 @@ export class Delivery {
     }
   }
 
-  /** A status with an id is an event like any other; one without is news or isn't. */
+  /** A status with an id is an event like any other; one without an id opens each connection, and may be old. */
   #isNews(status: string, id: string | undefined): boolean {
-    if (id === undefined && !isStatusNews(status, this.#status)) return false;
-    this.#status = status;
+    if (id === undefined && !isStatusNews(status, this.#delivered.status)) return false;
+    this.#delivered.status = status;
     return true;
   }
 
-  /** True when the consumer should see it: "not ready yet" is between the server and us, and one fault is told once. */
+  /** Returns whether the consumer should see the error: `stream_unavailable` only means "retry", and none comes twice. */
   #streamFailed(data: RunEventData["error"]): boolean {
     const { code, message } = data as { code?: unknown; message?: unknown };
     const name = typeof code === "string" ? code : undefined;
-    const isNotReady = name === "stream_unavailable";
-    this.drop = {
-      reason: this.#options.failures.disconnected(
-        `the stream failed${name ? ` with ${name}` : ""}`,
-        undefined,
-        name,
-      ),
-      ask: !isNotReady,
-    };
+    const isUnavailable = name === "stream_unavailable";
+    this.#drop(`the stream failed${name ? ` with ${name}` : ""}`, !isUnavailable, name);
+    this.#movePosition();
     const fault = `${String(code)} ${String(message)}`;
-    const isRepeated = fault === this.#lastError && !this.progressed;
-    this.#lastError = fault;
-    return !isNotReady && !isRepeated;
+    const isRepeated = fault === this.#lastFault && !this.#position.hasProgress;
+    this.#lastFault = fault;
+    return !isUnavailable && !isRepeated;
   }
 
-  #settled(outcome: Outcome): void {
-    this.outcome = outcome;
+  #drop(message: string, askRun: boolean, code?: string): void {
+    // After the result nothing that matters is lost with the connection.
+    if (this.#delivered.ended === "result") this.supplyDone();
+    else this.#pending.push({ kind: "drop", message, askRun, code });
+  }
+
+  // ── The end of the stream ──────────────────────────────────────────────────────────────────────────────────────
+
+  /** The server answered that it no longer has the stream. */
+  expire(): void {
+    this.#delivered.expired = true;
+  }
+
+  /** Delivers the outcome of a run whose stream will not tell it, as the two events that close a stream. */
+  supplyOutcome(run: Run): void {
+    for (const event of closingEvents(run)) this.#pending.push({ kind: "event", event });
+    this.#settle(outcomeOf(run));
+  }
+
+  /** Delivers the `done` that did not come. */
+  supplyDone(): void {
+    this.#movePosition();
+    // It shares the id of the result; a synthesized result has none.
+    const id = this.isExpired ? undefined : this.#position.checkpoint().lastEventId;
+    const event: RunEvent = {
+      type: "done",
+      ...(id === undefined ? {} : { id }),
+      data: {},
+      synthesized: true,
+    };
+    this.#pending.push({ kind: "event", event });
+  }
+
+  #settle(outcome: Outcome): void {
+    this.#outcome = outcome;
     this.#options.onOutcome();
   }
 }

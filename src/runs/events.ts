@@ -16,21 +16,21 @@ import {
 
 /** The payload of each event of a run stream, as Stream A Run documents it. */
 export interface RunEventData {
-  /** A change of status; no outcome. */
+  /** The status changed. Not the outcome, not even with a terminal status: that is `result`. */
   status: StatusEventData;
   /** A piece of the reply: append it. */
   assistant: AssistantEventData;
   /** A piece of the agent's thinking: append it. */
   thinking: ThinkingEventData;
-  /** One state of a tool call; later ones of the same `callId` replace it. */
+  /** One state of a tool call; a later state of the same `callId` replaces it. */
   tool_call: ToolCallEventData;
-  /** The richer twin of the three above, in the shape of Cursor's own SDK. */
+  /** The richer twin of the three events above, in the shape of Cursor's own SDK. */
   interaction_update: InteractionUpdate;
   /** A sign of life, every 15 seconds. */
   heartbeat: HeartbeatEventData;
   /** The outcome; nothing but `done` follows. */
   result: ResultEventData;
-  /** Something is wrong with the stream, not with the run. */
+  /** The stream failed, which does not mean that the run did. */
   error: ErrorEventData;
   /** The end of the stream. */
   done: DoneEventData;
@@ -46,12 +46,12 @@ export type KnownRunEvent<Type extends RunEventType = RunEventType> = {
     /** Opaque. `status`, `heartbeat` and `error` have none; twins, and `result` and `done`, share one. */
     id?: string;
     data: RunEventData[Name];
-    /** The stream was gone: this was made from Get A Run. */
+    /** The server never sent this event: it was made from Get A Run, or supplied to close the stream. */
     synthesized?: true;
   };
 }[Type];
 
-/** An event this version doesn't know. */
+/** An event that this version doesn't know. */
 export interface UnknownRunEvent {
   /** Always `unknown`; `name` says what it is. */
   type: "unknown";
@@ -63,7 +63,7 @@ export interface UnknownRunEvent {
   data: unknown;
 }
 
-/** An event whose payload is not what its name promises, or nests deeper than 500 levels; the stream goes on. */
+/** An event whose payload is not what its name promises, or nests deeper than 500 levels. The stream continues. */
 export interface InvalidRunEvent {
   /** Always `invalid`; `name` says what it should be. */
   type: "invalid";
@@ -71,7 +71,7 @@ export interface InvalidRunEvent {
   name: string;
   /** Opaque; absent where the wire had none. */
   id?: string;
-  /** The payload as it came, cut at 4 KB. */
+  /** The payload as received, cut at 4 KB. */
   raw: string;
 }
 
@@ -83,31 +83,30 @@ export type RunStreamInclude = "simplified" | "interaction" | "all";
 
 const rawLimit = 4096;
 
-const isText = (value: unknown): boolean => typeof value === "string";
-
 /**
- * What an event is by its name, provided that its payload has what the name promises; more is the server's business.
- * Compared rather than looked up, and answered with a literal: names fresh from the wire would have to be hashed, and
- * each is a view of its whole chunk.
+ * The type of an event by its name, if its payload has the fields that this library relies on.
+ *
+ * A switch with literals rather than a lookup: names fresh from the wire would have to be hashed first, and returning
+ * one would keep the whole chunk of which it is a view.
  */
 function typeOf(name: string, data: Record<string, unknown>): RunEventType | "unknown" | "invalid" {
   switch (name) {
     case "interaction_update":
-      return isText(data["type"]) ? "interaction_update" : "invalid";
+      return typeof data["type"] === "string" ? "interaction_update" : "invalid";
     case "assistant":
-      return isText(data["text"]) ? "assistant" : "invalid";
+      return typeof data["text"] === "string" ? "assistant" : "invalid";
     case "thinking":
-      return isText(data["text"]) ? "thinking" : "invalid";
-    case "tool_call":
-      return isText(data["callId"]) && isText(data["name"]) && isText(data["status"])
-        ? "tool_call"
-        : "invalid";
+      return typeof data["text"] === "string" ? "thinking" : "invalid";
+    case "tool_call": {
+      const isNamed = typeof data["callId"] === "string" && typeof data["name"] === "string";
+      return isNamed && typeof data["status"] === "string" ? "tool_call" : "invalid";
+    }
     case "heartbeat":
       return "heartbeat";
     case "status":
-      return isText(data["status"]) ? "status" : "invalid";
+      return typeof data["status"] === "string" ? "status" : "invalid";
     case "result":
-      return isText(data["status"]) ? "result" : "invalid";
+      return typeof data["status"] === "string" ? "result" : "invalid";
     case "error":
       return "error";
     case "done":
@@ -118,13 +117,13 @@ function typeOf(name: string, data: Record<string, unknown>): RunEventType | "un
 }
 
 /** Whether a mode delivers events of this name; decided before the payload is parsed. */
-export function isWanted(include: RunStreamInclude, name: string): boolean {
+export function isWanted(include: RunStreamInclude, name: string | undefined): boolean {
   if (include === "simplified") return name !== "interaction_update";
   if (include === "interaction") return name !== "assistant" && name !== "thinking" && name !== "tool_call";
   return true;
 }
 
-/** The piece of the reply in an event, of the one family that a mode reads it from. */
+/** The piece of the reply in an event, if it has one. Where a mode delivers both twins, only `assistant` counts. */
 export function textOf(event: RunEvent, include: RunStreamInclude): string | undefined {
   if (event.type === "assistant") return event.data.text;
   if (include !== "interaction" || event.type !== "interaction_update") return undefined;
@@ -133,11 +132,11 @@ export function textOf(event: RunEvent, include: RunStreamInclude): string | und
 }
 
 /** The SSE standard's name for a frame without `event:`. */
-export const nameOf = (frame: Frame): string => frame.event ?? "message";
+const defaultName = "message";
 
-/** Parses a frame. Never throws: what can't be read is an `invalid` event. */
+/** Parses a frame. Never throws: what can't be read becomes an `invalid` event. */
 export function toRunEvent(frame: Frame): RunEvent {
-  const name = nameOf(frame);
+  const name = frame.event ?? defaultName;
   const data = parse(frame.data, name);
   const isObject = typeof data === "object" && data !== null;
   const type = typeOf(name, isObject ? (data as Record<string, unknown>) : nothing);
@@ -147,7 +146,7 @@ export function toRunEvent(frame: Frame): RunEvent {
     return id ? { type, name, id, data } : { type, name, data };
   }
   if (type === "invalid" || !isObject) return invalid(frame);
-  // Written out, so that all events have one of two shapes.
+  // Two literals rather than a spread: objects of few shapes are faster to read.
   return (id ? { type, id, data } : { type, data }) as KnownRunEvent;
 }
 
@@ -156,7 +155,7 @@ const nothing = {};
 function invalid(frame: Frame): InvalidRunEvent {
   return {
     type: "invalid",
-    name: nameOf(frame),
+    name: frame.event ?? defaultName,
     ...(frame.id ? { id: frame.id } : {}),
     raw: copyText(frame.data.slice(0, rawLimit)),
   };
@@ -165,36 +164,36 @@ function invalid(frame: Frame): InvalidRunEvent {
 const unparsable = Symbol("unparsable");
 
 function parse(text: string, name: string): unknown {
-  // Frames that carry nothing by definition may carry nothing at all.
+  // These events have no payload, so theirs may be empty.
   if (text === "" && (name === "heartbeat" || name === "done")) return {};
   try {
     const data: unknown = JSON.parse(text);
-    // A shorter text has no room for so many levels.
+    // A shorter text cannot nest that deep.
     return text.length > 1_000 && isDeeper(data, 500) ? unparsable : data;
   } catch {
     return unparsable;
   }
 }
 
-/** What nests too deep can be parsed, but neither be written as JSON again nor be copied: the stack overflows. */
+/** A value nested too deep can be parsed, but writing it as JSON or copying it would overflow the stack. */
 const isDeeper = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&
   value !== null &&
   (!levels || Object.values(value).some((part) => isDeeper(part, levels - 1)));
 
-/** How a run came out, from its `result` event or from Get A Run. */
+/** How a run ended, from its `result` event or from Get A Run. */
 export type Outcome = Pick<RunEventData["result"], "status" | "text" | "durationMs" | "git"> & {
   source: "stream" | "run";
 };
 
-/** The outcome as Get A Run tells it. */
+/** The outcome by Get A Run. */
 export const outcomeOf = (run: Run): Outcome => toOutcome({ ...run, text: run.result }, "run");
 
-/** The outcome as the stream tells it. */
+/** The outcome by the `result` event. */
 export const outcomeOfResult = (data: RunEventData["result"]): Outcome => toOutcome(data, "stream");
 
-/** The two events with which a stream that is gone would have ended. */
-export function endOfStream(run: Run): RunEvent[] {
+/** The two events that close a stream, made from the run. */
+export function closingEvents(run: Run): RunEvent[] {
   const { source: _, ...outcome } = outcomeOf(run);
   return [
     { type: "result", data: { runId: run.id, ...outcome }, synthesized: true },
@@ -222,18 +221,18 @@ function toOutcome(
 
 const stages: Record<string, number> = { CREATING: 0, RUNNING: 1 };
 
-/** How far a run is by its status; a status this version doesn't know has no place. */
+/** How far a run is by its status; undefined for a status that this version doesn't know. */
 const stageOf = (status: string): number | undefined =>
   isTerminalStatus(status) ? 2 : Object.hasOwn(stages, status) ? stages[status] : undefined;
 
 /**
- * Whether an id-less status tells a reader something: each connection opens with the current one, and a replay tells
- * old ones again. A run never goes back, so neither does what is told of it.
+ * Whether a status without an id is new. Each connection opens with the current status, and a replay repeats old ones.
+ * A run never goes back to an earlier stage, so a status of an earlier stage is an old one.
  */
 export function isStatusNews(status: string, last: string | undefined): boolean {
   if (last === undefined) return true;
   const lastStage = stageOf(last);
-  // One that is unknown may come anywhere before the end: behind it, it is an old one told again.
+  // An unknown status may belong anywhere before the end; after a terminal one, it is old.
   const stage = stageOf(status) ?? 1;
   return status !== last && (lastStage === undefined || stage >= lastStage);
 }

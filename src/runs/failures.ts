@@ -3,7 +3,7 @@ import type { Redactor } from "../http/redact.ts";
 import { isTorn } from "../http/retry.ts";
 import type { RunRef } from "../types.ts";
 
-/** The errors of one reading: each says which run it is of and how far it came, and none tells the key. */
+/** Makes the errors of one reader: each names its run and the position reached, and none contains the key. */
 export class StreamFailures {
   readonly #ref: RunRef;
   readonly #redactor: Redactor;
@@ -31,9 +31,10 @@ export class StreamFailures {
     return this.of("disconnected", message, cause, code);
   }
 
-  givenUp(tries: number, cause: unknown): StreamError {
+  gaveUp(attempts: number, cause: unknown): StreamError {
+    const number = `${attempts} failed ${attempts === 1 ? "attempt" : "attempts"}`;
     return this.disconnected(
-      `the stream of run ${this.#ref.id} could not be read on (${tries} ${tries === 1 ? "try" : "tries"} without progress)`,
+      `the stream of run ${this.#ref.id} could not be resumed: gave up after ${number}`,
       cause,
       StreamError.isInstance(cause) ? cause.code : undefined,
     );
@@ -43,24 +44,27 @@ export class StreamFailures {
 /**
  * What a failure to open a stream means.
  *
- * - `gone`: the stream is over for good, the run need not be
- * - `position`: the server doesn't know the position it was sent
- * - `drop`: worth another try
- * - `final`: nothing will change it
+ * - `gone`: the server no longer has the stream; the run may go on
+ * - `position`: the server does not know the position it was sent
+ * - `drop`: worth another attempt
+ * - `final`: no attempt will succeed
  */
 export type Refusal = "gone" | "position" | "drop" | "final";
 
-/** Codes first: statuses have been seen to differ. */
-export function judgeRefusal(error: unknown, sent: string | undefined): Refusal {
+/**
+ * Tells what a failure to open a stream means. Codes count before statuses, since the server's statuses vary.
+ * @param resumeId The position that was sent
+ */
+export function judgeRefusal(error: unknown, resumeId: string | undefined): Refusal {
   if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) return "drop";
   if (!ApiError.isInstance(error)) return "final";
   const { status, code } = error;
   if (status === 410 || code === "stream_expired") return "gone";
-  if (code === "invalid_last_event_id" && sent !== undefined) return "position";
-  // The reason got lost on the way. Which conflict it is, asking again tells; what can be wrong with a request that was
-  // good before is its position, and a refused one isn't sent twice.
+  if (code === "invalid_last_event_id" && resumeId !== undefined) return "position";
+  // The body broke off before its code. Another attempt tells which conflict it is. A 400 can only be about the
+  // position, since the rest of the request was good before; a rejected position isn't sent twice.
   if (status === 409 && isTorn(error)) return "drop";
-  if (status === 400 && isTorn(error) && sent !== undefined) return "position";
+  if (status === 400 && isTorn(error) && resumeId !== undefined) return "position";
   if (code === "usage_limit_exceeded") return "final";
   if (status >= 500 || status === 429 || status === 408 || code === "stream_unavailable") return "drop";
   return "final";

@@ -1,32 +1,38 @@
-import { type Clock, follow, SharedWork, sleep } from "../async.ts";
+import { Backoff, type Clock, follow, SharedWork, sleep } from "../async.ts";
 import { ApiError, ConnectionError, TimeoutError } from "../errors.ts";
 import { isRetryable } from "../http/retry.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
 
-/** Get A Run allows about 20 requests a minute; a client leaves room for its own direct calls. */
+/** Get A Run allows about 20 requests a minute; this leaves room for the client's direct calls. */
 const requestsPerMinute = 12;
 const minute = 60_000;
-const firstPause = 5_000;
-const longestPause = 15_000;
-const longestRetryAfter = 5 * minute;
-/** So many failed reads in a row end the wait with the last failure. */
+/** Pauses grow from 5 to 15 s, after jitter: the first is 5 to 6 s, the longest 12.5 to 15 s. */
+const pauses = {
+  base: 6_000,
+  cap: 15_000,
+  factor: 1.5,
+  jitter: [1, 5 / 6],
+  longestRetryAfter: 5 * minute,
+} as const;
+/** After this many failed attempts in a row, the wait rejects with the last failure. */
 const failuresInARow = 10;
 
-/** One attempt. */
+/** Makes one attempt. */
 type GetRun = (ref: RunRef, options: { signal: AbortSignal; maxRetries: 0 }) => Promise<Run>;
 
 /**
- * Asks Get A Run on behalf of everyone on one client who waits for a run: one request at a time and one loop per run,
- * within the API's budget, whatever the number of waiters.
+ * Asks Get A Run for all that wait for a run on one client: one request at a time and one loop per run, within the API's
+ * budget, whatever the number of waiters.
  */
 export class RunPoller {
   readonly #get: GetRun;
   readonly #clock: Clock;
   readonly #random: () => number;
-  #asks = new SharedWork<Run>();
-  #loops = new SharedWork<Run>();
-  #watchers = new Map<string, Set<(run: Run) => void>>();
-  #askedAt = new Map<string, number[]>();
+  readonly #asks = new SharedWork<Run>();
+  readonly #loops = new SharedWork<Run>();
+  readonly #watchers = new Map<string, Set<(run: Run) => void>>();
+  /** When each run was asked for, within the last minute. */
+  readonly #askedAt = new Map<string, number[]>();
 
   constructor(get: GetRun, settings: { clock: Clock; random: () => number }) {
     this.#get = get;
@@ -39,20 +45,20 @@ export class RunPoller {
     const key = keyOf(ref);
     return this.#asks.join(key, signal, async (shared) => {
       await this.#turn(key, shared);
-      // One attempt: who asks again are the loop and the reader, in their own time; retries below them would multiply.
+      // One attempt: the loop and the reader repeat it at their own pace, and retries below theirs would multiply.
       return this.#get(ref, { signal: shared, maxRetries: 0 });
     });
   }
 
-  /** {@link ask}; undefined where the failure may be over the next time. */
-  askPatiently(ref: RunRef, signal?: AbortSignal): Promise<Run | undefined> {
+  /** {@link ask}; undefined after a failure that the next attempt may not meet. */
+  tryAsk(ref: RunRef, signal?: AbortSignal): Promise<Run | undefined> {
     return this.ask(ref, signal).catch((error: unknown) => {
       if (!isPassing(error)) throw error;
       return undefined;
     });
   }
 
-  /** The run once it is over. Asks at once, then after 5 s, growing to 15 s. `onRun` sees every answer. */
+  /** The run once it is over. Asks at once, then after 5 s, growing to 15 s. `onRun` sees every response. */
   async untilTerminal(
     ref: RunRef,
     {
@@ -61,7 +67,7 @@ export class RunPoller {
     }: { signal?: AbortSignal | undefined; onRun?: ((run: Run) => void) | undefined } = {},
   ): Promise<Run> {
     const key = keyOf(ref);
-    const first = await this.askPatiently(ref, signal);
+    const first = await this.tryAsk(ref, signal);
     if (first) {
       onRun(first);
       if (isTerminalStatus(first.status)) return first;
@@ -86,17 +92,18 @@ export class RunPoller {
     }
   }
 
-  /** A pause of the polite length, growing with `round`; for those who wait beside something else. */
-  pause(round: number, signal: AbortSignal): Promise<void> {
-    return sleep(this.#clock, this.#pauseOf(round), signal);
+  /** The pauses between two questions about a run; also for those who ask by themselves. */
+  pace(): Backoff {
+    return new Backoff({ clock: this.#clock, random: this.#random, ...pauses });
   }
 
   async #loop(ref: RunRef, signal: AbortSignal): Promise<Run> {
+    const pace = this.pace();
     let failures = 0;
-    let asked = 0;
-    for (let round = 0; ; round++) {
-      await sleep(this.#clock, Math.max(this.#pauseOf(round), asked), signal);
-      asked = 0;
+    let retryAfterMs: number | undefined;
+    while (true) {
+      await pace.pause(signal, retryAfterMs);
+      retryAfterMs = undefined;
       try {
         const run = await this.ask(ref, signal);
         failures = 0;
@@ -104,18 +111,12 @@ export class RunPoller {
         if (isTerminalStatus(run.status)) return run;
       } catch (error) {
         if (!isPassing(error) || ++failures >= failuresInARow) throw error;
-        asked = Math.min((ApiError.isInstance(error) && error.retryAfterMs) || 0, longestRetryAfter);
+        if (ApiError.isInstance(error)) retryAfterMs = error.retryAfterMs;
       }
     }
   }
 
-  /** Growing to the longest, and up to a sixth shorter by chance: the first is 5 to 6 s. */
-  #pauseOf(round: number): number {
-    const longest = Math.min(longestPause, firstPause * 1.2 * 1.5 ** Math.min(round, 10));
-    return longest * (1 - this.#random() / 6);
-  }
-
-  /** Waits until the last minute holds fewer requests for this run than the budget. */
+  /** Waits until the requests for this run within the last minute are fewer than the budget. */
   async #turn(key: string, signal: AbortSignal): Promise<void> {
     for (const [other, times] of this.#askedAt) {
       if ((times.at(-1) ?? 0) <= this.#clock.now() - minute) this.#askedAt.delete(other);
@@ -133,10 +134,10 @@ export class RunPoller {
   }
 }
 
-/** Not joined by a slash: an id may have one. */
+/** As JSON rather than joined by a slash, since an id may contain one. */
 const keyOf = (ref: RunRef): string => JSON.stringify([ref.agentId, ref.id]);
 
-/** A failure that says nothing about the run and may be over the next time. */
+/** Whether a failure says nothing about the run, so that the next attempt may succeed. */
 export const isPassing = (error: unknown): boolean =>
   ConnectionError.isInstance(error) ||
   TimeoutError.isInstance(error) ||

@@ -1,29 +1,25 @@
-import { type Clock, follow, sleep } from "../async.ts";
+import { Backoff, type Clock, type Follower, follow } from "../async.ts";
 import { ApiError, about } from "../errors.ts";
 import type { Redactor } from "../http/redact.ts";
-import { discard } from "../http/response.ts";
-import { backoff } from "../http/retry.ts";
-import { FrameReader, FrameTooLargeError, isEventStream } from "../sse.ts";
+import { type FrameReader, FrameTooLargeError, NotEventStreamError, openEventStream } from "../sse.ts";
 import { messageOf } from "../text.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
-import { Delivery, type Drop } from "./delivery.ts";
+import { Delivery, type Found } from "./delivery.ts";
 import type { Outcome, RunEvent } from "./events.ts";
 import { judgeRefusal, StreamFailures } from "./failures.ts";
 import type { RunPoller } from "./poller.ts";
-import type { RunCheckpoint } from "./position.ts";
-import type { ReaderOptions } from "./stream-options.ts";
+import { type RunCheckpoint, StreamPosition } from "./position.ts";
 
-const backoffBase = 500;
-const backoffCap = 30_000;
-const longestRetryAfter = 5 * 60_000;
-/** From so many fruitless connections in a row on, each is followed by a look at the run itself. */
-const triesBeforeAsking = 3;
-/** How long `done` may take after `result`. */
-const doneGrace = 2_000;
+/** The pauses between attempts, in milliseconds. */
+const pauses = { base: 500, cap: 30_000, longestRetryAfter: 5 * 60_000 };
+/** After this many connections in a row without progress, each further one is followed by a look at the run itself. */
+const connectionsBeforeAsking = 3;
+/** Milliseconds that `done` may take after `result`. */
+const doneTimeout = 2_000;
 
 /** What a reader needs of the rest of the client. */
 export interface StreamSource {
-  /** Opens the stream at a position; rejects unless the answer is a success. */
+  /** Opens the stream at a position; rejects unless the response is a success. */
   open(lastEventId: string | undefined, signal: AbortSignal): Promise<{ response: Response; close(): void }>;
   poller: RunPoller;
   /** Knows the key, which an odd server or fetch may quote. */
@@ -34,52 +30,80 @@ export interface StreamSource {
   random: () => number;
 }
 
+/** The options of a stream, checked and completed. */
+export interface ReaderOptions {
+  signal: AbortSignal | undefined;
+  from: string | RunCheckpoint | undefined;
+  include: "simplified" | "interaction" | "all";
+  idleTimeout: number;
+  maxReconnects: number;
+  maxEventBytes: number;
+  onReconnect: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
+}
+
+/** What a reader does when its frames are used up. */
+type State =
+  | { name: "connecting" }
+  | { name: "reading"; frames: FrameReader }
+  /** The connection broke, or none could be made. */
+  | { name: "dropped"; reason: unknown; askRun: boolean }
+  /** The server no longer has the stream: Get A Run tells the outcome. */
+  | { name: "polling" }
+  /** Only `done` is missing. Until the deadline it may come from the connection, if there still is one. */
+  | { name: "ending"; connection?: { frames: FrameReader; deadline: number } }
+  | { name: "over"; failure?: { error: unknown } };
+
 type Next = IteratorResult<RunEvent, undefined>;
 
-/** Ends a reading from inside: it is no failure, and nobody needs to hear of it. */
+const end: Next = { done: true, value: undefined };
+
+/** The reason of an abort by {@link RunReader.leave}: not a failure, and not for the consumer. */
 const left = Symbol("left");
 
 /**
- * One reading of a run's stream, over as many connections as it takes. Pull-based: frames are taken from the current
- * chunk, and the next chunk is asked for when they are used up.
+ * Reads a run's stream over as many connections as it takes. Pull-based: events come from the current batch of frames,
+ * and the next batch is read when they are used up.
  *
- * An iterator by hand rather than a generator: an event that is already here costs no more than a resolved promise,
- * and a reading that was left can be taken up again.
+ * An iterator by hand rather than a generator: an event that is already here costs no more than a resolved promise, and
+ * `result()` can continue where a consumer left. One long file, since its states are only understood together.
  */
-export class RunReader {
-  /** Someone pulls, and there is something to come. */
-  isActive = true;
-  /** Called when the outcome becomes known, and when the reading stops for whatever reason. */
-  onChange: () => void = () => {};
+export class RunReader implements AsyncIterator<RunEvent, undefined> {
   readonly #ref: RunRef;
   readonly #source: StreamSource;
   readonly #options: ReaderOptions;
+  readonly #onChange: (reader: RunReader) => void;
   readonly #failures: StreamFailures;
+  /** Up to date while {@link #delivery} has no frames. */
+  readonly #position: StreamPosition;
   readonly #delivery: Delivery;
-  #connection: { frames: FrameReader; close(): void } | undefined;
-  #controller: ReturnType<typeof follow> | undefined;
+  /** Its failures are the reconnects since the last progress. */
+  readonly #backoff: Backoff;
+  #state: State;
+  /** Follows the caller's signal from the first pull on, until the reader is left or over. */
+  #work: Follower | undefined;
   #pulling: Promise<Next> | undefined;
-  #leaves = 0;
-  /** Reconnects since the last progress. */
-  #tries = 0;
-  /** Connections in a row that brought nothing, the first one included. */
-  #fruitless = 0;
-  /** From the first wait for `done` on: a server that goes on talking must not hold its reader. */
-  #doneBy: number | undefined;
-  #failure: { error: unknown } | undefined;
+  /** The consumer left: there is nothing more for it. */
+  #isLeft = false;
 
-  constructor(ref: RunRef, source: StreamSource, options: ReaderOptions) {
+  /**
+   * @param onChange Called when the outcome becomes known, and when the reader is left or over
+   */
+  constructor(
+    ref: RunRef,
+    source: StreamSource,
+    options: ReaderOptions,
+    onChange: (reader: RunReader) => void,
+  ) {
     const { include, from } = options;
     this.#ref = ref;
     this.#source = source;
     this.#options = options;
-    this.#failures = new StreamFailures(ref, source.redactor, () => this.#delivery.cursor.lastId);
-    this.#delivery = new Delivery({
-      include,
-      from,
-      onOutcome: () => this.onChange(),
-      failures: this.#failures,
-    });
+    this.#onChange = onChange;
+    this.#position = new StreamPosition(include, from);
+    this.#delivery = new Delivery(this.#position, { include, from, onOutcome: () => onChange(this) });
+    this.#failures = new StreamFailures(ref, source.redactor, () => this.#delivery.checkpoint().lastEventId);
+    this.#backoff = new Backoff({ clock: source.clock, random: source.random, ...pauses });
+    this.#state = { name: this.#delivery.isExpired ? "polling" : "connecting" };
   }
 
   /** Known from the `result` event on. */
@@ -87,196 +111,223 @@ export class RunReader {
     return this.#delivery.outcome;
   }
 
-  /** The reply's pieces so far. */
-  get streamedText(): string {
-    return this.#delivery.streamedText;
+  /** Whether a consumer may still pull events. */
+  get isActive(): boolean {
+    return !this.#isLeft && !this.isOver;
   }
 
   /** Whether everything was delivered, or can't be. */
   get isOver(): boolean {
-    return this.#delivery.ended === "done" || this.#failure !== undefined;
+    return this.#state.name === "over";
+  }
+
+  throwIfFailed(): void {
+    if (this.#state.name === "over" && this.#state.failure) throw this.#state.failure.error;
+  }
+
+  /** All pieces of the reply so far. */
+  streamedText(): string {
+    return this.#delivery.streamedText();
   }
 
   checkpoint(): RunCheckpoint {
     return { agentId: this.#ref.agentId, runId: this.#ref.id, ...this.#delivery.checkpoint() };
   }
 
+  // ── For the consumer ───────────────────────────────────────────────────────────────────────────────────────────
+
   next(): Promise<Next> {
-    if (this.#pulling) {
-      const leaves = this.#leaves;
-      return this.#pulling.then(() =>
-        this.#leaves === leaves ? this.next() : { done: true, value: undefined },
-      );
-    }
-    const event = this.#delivery.take();
-    if (event) return Promise.resolve({ done: false, value: event });
-    const pulling = this.#pull().finally(() => {
+    if (this.#isLeft) return Promise.resolve(end);
+    if (this.#pulling) return this.#pulling.then(() => this.next());
+    const found = this.#delivery.take();
+    if (found.kind === "event") return Promise.resolve({ done: false, value: found.event });
+    this.#pulling = this.#pull(found).finally(() => {
       this.#pulling = undefined;
     });
-    this.#pulling = pulling;
-    return pulling;
+    return this.#pulling;
   }
 
-  /** Closes the connection; a pending `next()` ends. The reading can be taken up again. */
+  async return(): Promise<Next> {
+    this.leave();
+    return end;
+  }
+
+  /** Closes the connection; a pending `next()` and all later ones end. */
   leave(): void {
-    this.#leaves++;
-    this.#controller?.abort(left);
-    this.#stop();
-  }
-
-  /** Goes on after {@link RunReader.leave}. */
-  takeUp(): void {
-    this.isActive = true;
-  }
-
-  #stop(): void {
+    this.#isLeft = true;
+    this.#work?.abort(left);
     this.#disconnect();
-    this.isActive = false;
-    this.onChange();
+    this.#stopWork();
   }
 
-  /** The slow path of `next`: until there is an event, the end, or a failure. */
-  async #pull(): Promise<Next> {
-    const leaves = this.#leaves;
+  // ── For the result ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Reads on where the consumer left, until the outcome is known or the stream is over. Rejects with what ends the
+   * reader; ends early when {@link leave} is called.
+   */
+  async readToOutcome(): Promise<void> {
+    await this.#pulling;
+    while (!this.outcome && !this.isOver) {
+      const next = await this.#pull(this.#delivery.take());
+      if (next.done) return;
+    }
+    this.leave();
+  }
+
+  // ── Pulling ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Goes from state to state until an event, the end or a failure is found. */
+  async #pull(first: Found): Promise<Next> {
+    this.throwIfFailed();
+    this.#work ??= follow(this.#options.signal);
+    const { signal } = this.#work;
+    let found = first;
     try {
-      while (true) {
-        const event = this.#delivery.take();
-        if (event) return { done: false, value: event };
-        if (this.#failure) throw this.#failure.error;
-        if (this.#delivery.ended === "done") {
-          this.#stop();
-          return { done: true, value: undefined };
+      while (found.kind !== "event") {
+        if (found.kind === "over") {
+          this.#end({ name: "over" });
+          return end;
         }
-        this.#signal().throwIfAborted();
-        await this.#advance();
-        // What arrived in the very moment of leaving is for the next connection to bring again.
-        if (this.#leaves !== leaves) throw left;
+        this.#state = this.#react(found);
+        signal.throwIfAborted();
+        this.#state = await this.#advance(this.#state, signal);
+        // Frames that arrived in the very moment of leaving are dropped: the next connection brings them again.
+        signal.throwIfAborted();
+        found = this.#delivery.take();
       }
+      return { done: false, value: found.event };
     } catch (error) {
       if (error === left) {
-        // Whoever left has stopped the reading, and it may have been taken up again since.
         this.#disconnect();
-        return { done: true, value: undefined };
+        return end;
       }
-      this.#stop();
-      // A caller's abort is repeated at every further pull, too: an aborted reading never looks like a finished one.
-      this.#failure ??= { error: about(error, this.#ref) };
-      throw this.#failure.error;
+      const failure = { error: about(error, this.#ref) };
+      this.#end({ name: "over", failure });
+      throw failure.error;
     }
   }
 
-  async #advance(): Promise<void> {
-    if (this.#delivery.ended === "result") return this.#awaitDone();
-    if (this.#delivery.expired) {
-      const { poller, onRun } = this.#source;
-      return this.#delivery.settle(await poller.untilTerminal(this.#ref, { signal: this.#signal(), onRun }));
+  /** Reacts to what the frames said; returns the state for the next step. */
+  #react(found: Found): State {
+    if (found.kind === "drop") {
+      const { message, code, askRun } = found;
+      return this.#dropped(this.#failures.disconnected(message, undefined, code), askRun);
     }
-    if (this.#delivery.drop) return this.#recover(this.#delivery.drop);
-    if (this.#connection) return this.#fill();
-    return this.#connect();
+    if (found.kind !== "ending" || this.#state.name === "ending") return this.#state;
+    if (this.#state.name !== "reading") return { name: "ending" };
+    // Set once, so that a chatty server cannot keep the reader waiting.
+    const deadline = this.#source.clock.now() + doneTimeout;
+    return { name: "ending", connection: { frames: this.#state.frames, deadline } };
   }
 
-  async #connect(): Promise<void> {
-    const sent = this.#delivery.cursor.resumeId;
+  /** One step: returns the state after it. */
+  #advance(state: State, signal: AbortSignal): State | Promise<State> {
+    switch (state.name) {
+      case "connecting":
+        return this.#connect(signal);
+      case "reading":
+        return this.#read(state, signal);
+      case "dropped":
+        return this.#recover(state, signal);
+      case "polling":
+        return this.#poll(signal);
+      case "ending":
+        return this.#awaitDone(state, signal);
+      case "over":
+        return state;
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<State> {
+    const { clock } = this.#source;
+    const { maxEventBytes: maxBytes } = this.#options;
+    const { resumeId } = this.#position;
     try {
-      const { response, close } = await this.#source.open(sent, this.#signal());
-      if (!isEventStream(response) || !response.body) {
-        discard(response.body);
-        close();
-        const type = response.headers.get("content-type") ?? "no content type";
-        this.#delivery.drop = {
-          reason: this.#failures.disconnected(`the answer is no event stream (${type.slice(0, 100)})`),
-        };
-        return;
-      }
-      const { clock } = this.#source;
-      const { maxEventBytes: maxBytes } = this.#options;
-      const frames = new FrameReader(response.body, { clock, signal: this.#signal(), maxBytes });
-      this.#connection = { frames, close };
-      this.#delivery.cursor.connected(sent);
+      const { response, close } = await this.#source.open(resumeId, signal);
+      const frames = openEventStream(response, { clock, signal, maxBytes, close });
+      this.#position.connected(resumeId);
+      return { name: "reading", frames };
     } catch (error) {
-      this.#rethrowAbort(error);
-      this.#refused(error, sent);
+      signal.throwIfAborted();
+      if (!(error instanceof NotEventStreamError)) return this.#afterFailedOpening(error, resumeId);
+      return this.#dropped(this.#failures.disconnected(error.message));
     }
   }
 
-  #refused(error: unknown, sent: string | undefined): void {
-    const refusal = judgeRefusal(error, sent);
-    if (refusal === "final") throw error;
-    if (refusal === "gone") {
-      this.#delivery.expired = true;
-      return;
+  #afterFailedOpening(error: unknown, resumeId: string | undefined): State {
+    switch (judgeRefusal(error, resumeId)) {
+      case "final":
+        throw error;
+      case "gone":
+        this.#delivery.expire();
+        return { name: "polling" };
+      case "position":
+        if (!this.#position.hasOwnIds) {
+          throw this.#failures.of(
+            "invalid_position",
+            "the server does not know the position `from` in this run",
+            error,
+          );
+        }
+        this.#position.reject(resumeId as string);
+        return this.#dropped(error);
+      case "drop":
+        return this.#dropped(error);
     }
-    if (refusal === "position" && sent !== undefined) {
-      if (!this.#delivery.cursor.hasOwnIds) {
-        throw this.#failures.of("invalid_position", "the server knows no such position in this run", error);
-      }
-      this.#delivery.cursor.refuse(sent);
-    }
-    this.#delivery.drop = { reason: error };
   }
 
-  /** Reads the next chunk of frames; a connection that ends or fails is a drop. */
-  async #fill(until?: number): Promise<void> {
-    const connection = this.#connection;
-    if (!connection) return;
-    this.#delivery.unload(); // nothing is held while there is nothing to do
+  /** Reads the next batch of frames. */
+  async #read(state: State & { name: "reading" }, signal: AbortSignal): Promise<State> {
     try {
-      const frames = await connection.frames.read(this.#options.idleTimeout, until);
-      if (frames) this.#delivery.load(frames);
-      else {
-        this.#delivery.drop = {
-          reason: this.#failures.disconnected("the stream ended before the run's result"),
-        };
-      }
+      if (await this.#load(state.frames)) return state;
     } catch (error) {
-      this.#rethrowAbort(error);
-      // After the result nothing that matters is lost with it.
-      if (error instanceof FrameTooLargeError && this.#delivery.ended !== "result") {
+      signal.throwIfAborted();
+      if (error instanceof FrameTooLargeError) {
         throw this.#failures.of("event_too_large", error.message, error);
       }
-      this.#delivery.drop = {
-        reason: this.#failures.disconnected(`the connection broke: ${messageOf(error)}`, error),
-      };
+      return this.#dropped(this.#failures.disconnected(`the connection broke: ${messageOf(error)}`, error));
     }
+    return this.#dropped(this.#failures.disconnected("the stream ended before the run's result"));
   }
 
-  /** After a drop: another connection in a while, or the outcome from the run itself, or the end of patience. */
-  async #recover({ reason, ask = false }: Drop): Promise<void> {
-    this.#disconnect();
-    this.#fruitless = this.#delivery.progressed ? 0 : this.#fruitless + 1;
-    if (this.#delivery.progressed) this.#tries = 0;
-    this.#delivery.progressed = false;
-    const isLast = this.#tries >= this.#options.maxReconnects;
-    if (ask || isLast || this.#fruitless >= triesBeforeAsking) {
-      const run = await this.#askOnce();
-      if (run && isTerminalStatus(run.status)) return this.#delivery.settle(run);
+  /** Returns whether there was a further batch before the connection ended. */
+  async #load(frames: FrameReader, deadline?: number): Promise<boolean> {
+    this.#delivery.unload();
+    const batch = await frames.read(this.#options.idleTimeout, deadline);
+    if (batch) this.#delivery.load(batch);
+    return batch !== undefined;
+  }
+
+  /** After a drop: another attempt after a pause, or the outcome from the run itself, or giving up. */
+  async #recover({ reason, askRun }: State & { name: "dropped" }, signal: AbortSignal): Promise<State> {
+    if (this.#position.takeProgress()) this.#backoff.reset();
+    const { failures: attempts } = this.#backoff;
+    const isLast = attempts >= this.#options.maxReconnects;
+    // All attempts since the last progress; before the first, the opening is one of them.
+    const connections = attempts + (this.#position.hasOwnIds ? 0 : 1);
+    if (askRun || isLast || connections >= connectionsBeforeAsking) {
+      const run = await this.#lookAtRun(signal);
+      if (run && isTerminalStatus(run.status)) return this.#supplyOutcome(run);
     }
-    if (isLast) throw ApiError.isInstance(reason) ? reason : this.#failures.givenUp(this.#tries + 1, reason);
-    this.#tries++;
-    const { lastId } = this.#delivery.cursor;
+    if (isLast) throw ApiError.isInstance(reason) ? reason : this.#failures.gaveUp(attempts + 1, reason);
+    const { lastEventId } = this.#delivery.checkpoint();
     this.#options.onReconnect?.({
-      attempt: this.#tries,
+      attempt: attempts + 1,
       reason,
-      ...(lastId === undefined ? {} : { lastEventId: lastId }),
+      ...(lastEventId === undefined ? {} : { lastEventId }),
     });
-    const { clock, random } = this.#source;
-    const asked = ApiError.isInstance(reason) ? reason.retryAfterMs : undefined;
-    const delay =
-      asked === undefined
-        ? backoff(this.#tries - 1, backoffBase, backoffCap, random)
-        : Math.min(asked, longestRetryAfter);
-    await sleep(clock, delay, this.#signal());
-    this.#delivery.drop = undefined;
+    await this.#backoff.pause(signal, ApiError.isInstance(reason) ? reason.retryAfterMs : undefined);
+    return { name: "connecting" };
   }
 
-  /** A look at the run. What can't be read says nothing, unless it says that we may not. */
-  async #askOnce(): Promise<Run | undefined> {
+  /** The run as it is now; undefined where it can't be read, unless that is final. */
+  async #lookAtRun(signal: AbortSignal): Promise<Run | undefined> {
     let run: Run;
     try {
-      run = await this.#source.poller.ask(this.#ref, this.#signal());
+      run = await this.#source.poller.ask(this.#ref, signal);
     } catch (error) {
-      this.#rethrowAbort(error);
+      signal.throwIfAborted();
       if (ApiError.isInstance(error) && [401, 403, 404].includes(error.status)) throw error;
       return undefined;
     }
@@ -284,33 +335,61 @@ export class RunReader {
     return run;
   }
 
-  /** The result is here: `done` should follow at once, and if it doesn't, it makes no difference. */
-  async #awaitDone(): Promise<void> {
-    this.#doneBy ??= this.#source.clock.now() + doneGrace;
-    if (this.#connection && !this.#delivery.drop) await this.#fill(this.#doneBy);
-    if (this.#connection && !this.#delivery.drop) return;
-    this.#disconnect();
+  async #poll(signal: AbortSignal): Promise<State> {
+    const { poller, onRun } = this.#source;
+    return this.#supplyOutcome(await poller.untilTerminal(this.#ref, { signal, onRun }));
+  }
+
+  #supplyOutcome(run: Run): State {
+    this.#delivery.supplyOutcome(run);
+    return { name: "ending" };
+  }
+
+  async #awaitDone(state: State & { name: "ending" }, signal: AbortSignal): Promise<State> {
+    if (state.connection) {
+      const { frames, deadline } = state.connection;
+      try {
+        if (await this.#load(frames, deadline)) return state;
+      } catch {
+        // After the result nothing that matters is lost with the connection.
+        signal.throwIfAborted();
+      }
+      this.#disconnect();
+    }
     this.#delivery.supplyDone();
+    return { name: "ending" };
   }
 
+  // ── Stopping ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #dropped(reason: unknown, askRun = false): State {
+    this.#disconnect();
+    return { name: "dropped", reason, askRun };
+  }
+
+  /** Ends the connection, if there is one, and forgets its frames. */
   #disconnect(): void {
-    this.#connection?.frames.cancel();
-    this.#connection?.close();
-    this.#connection = undefined;
+    const state = this.#state;
+    if (state.name === "reading") {
+      state.frames.cancel();
+      this.#state = { name: "connecting" };
+    } else if (state.name === "ending" && state.connection) {
+      state.connection.frames.cancel();
+      this.#state = { name: "ending" };
+    }
     this.#delivery.unload();
-    this.#controller?.release();
-    this.#controller = undefined;
   }
 
-  /** Follows the caller's signal while there is something to abort. */
-  #signal(): AbortSignal {
-    this.#controller ??= follow(this.#options.signal);
-    return this.#controller.signal;
+  /** A failure stays: a reader that was aborted never looks like a finished one. */
+  #end(state: State & { name: "over" }): void {
+    this.#disconnect();
+    this.#state = state;
+    this.#stopWork();
   }
 
-  /** By what was thrown, not by the current signal: a reading that was left and taken up again has a new one. */
-  #rethrowAbort(error: unknown): void {
-    if (error === left) throw error;
-    this.#options.signal?.throwIfAborted();
+  #stopWork(): void {
+    this.#work?.release();
+    this.#work = undefined;
+    this.#onChange(this);
   }
 }

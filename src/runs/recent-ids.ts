@@ -1,21 +1,21 @@
 import { copyText } from "../text.ts";
 
-/** So many of the latest ids are remembered at least, to recognise a server that replays more than was asked for. */
+/** At least this many of the latest ids are remembered, to recognise a server that replays more than was asked for. */
 const rememberedIds = 10_000;
-/** Characters of a generation; a server of endless ids must not fill the memory. */
+/** Characters of one generation: a server that sends endless ids must not fill the memory. */
 const rememberedCharacters = 3 * 1024 * 1024;
 
-/** What can't be in an id stands behind each. */
+/** Written after each id: a line feed, which no id can contain. */
 const separator = 10;
 
 /**
- * Ids, as the codes of their characters: written into memory that is there already, they neither keep the chunks that
- * they came in nor leave texts for the engine to carry along and to collect.
+ * Ids as character codes in one array. Written into memory that is allocated already, they neither keep the chunks in
+ * which they arrived nor leave strings for the garbage collector to trace.
  */
 class Generation {
   count = 0;
   length = 0;
-  /** Of two bytes a character only from the first id on that needs them. */
+  /** Two bytes per character only from the first id on that needs them. */
   #codes: Uint8Array | Uint16Array = new Uint8Array(0);
 
   get isFull(): boolean {
@@ -43,7 +43,7 @@ class Generation {
     this.count++;
   }
 
-  /** Begins anew, in the same memory unless that became very large. */
+  /** Forgets all ids; keeps the memory unless it became very large. */
   clear(): void {
     if (this.#codes.length > 2 * rememberedCharacters) this.#codes = new Uint8Array(0);
     this.count = 0;
@@ -66,7 +66,7 @@ class Generation {
   }
 }
 
-/** In pieces: engines take only so many arguments. */
+/** In pieces, since engines limit the number of arguments. */
 function textOf(codes: Uint8Array | Uint16Array): string {
   let text = "";
   for (let from = 0; from < codes.length; from += 4096) {
@@ -76,17 +76,17 @@ function textOf(codes: Uint8Array | Uint16Array): string {
 }
 
 /**
- * The latest ids of a stream. They are looked through only when a connection broke, so a stream on which none does pays
- * for no more than a copy of them.
+ * The latest ids of a stream. They are searched only after a connection broke, so a stream on which none does only pays
+ * for copying them.
  *
- * In two generations: when the newer one is full, the older one is forgotten as a whole.
+ * Kept in two generations: when the newer one is full, the older one is forgotten as a whole.
  */
 export class RecentIds {
-  /** Ids were added that are not remembered any more. */
+  /** Whether ids were added that are not remembered any more. */
   hasForgotten = false;
   #newer = new Generation();
   #older = new Generation();
-  /** All of them, from the first look on. */
+  /** All ids, from the first search on. */
   #index: Set<string> | undefined;
 
   get isEmpty(): boolean {

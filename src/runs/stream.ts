@@ -1,12 +1,89 @@
-import { follow } from "../async.ts";
-import { StreamError } from "../errors.ts";
+import { type Backoff, race } from "../async.ts";
+import {
+  checkCallback,
+  checkCount,
+  checkOptions,
+  checkSignal,
+  checkTimeout,
+  type OptionTable,
+  oneOf,
+  orDefault,
+} from "../check.ts";
+import { ArgumentError, StreamError, unexpected } from "../errors.ts";
 import { type GitInfo, isTerminalStatus, type RunRef, type RunStatus } from "../types.ts";
-import { type Outcome, outcomeOf, type RunEvent, textOf } from "./events.ts";
+import { type Outcome, outcomeOf, type RunEvent, type RunStreamInclude, textOf } from "./events.ts";
 import type { RunCheckpoint } from "./position.ts";
-import { RunReader, type StreamSource } from "./reader.ts";
-import { checkStreamOptions, type ReaderOptions, type RunStreamOptions } from "./stream-options.ts";
+import { type ReaderOptions, RunReader, type StreamSource } from "./reader.ts";
 
-/** How a run came out. */
+// ── Options ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** How a run is streamed. */
+export interface RunStreamOptions {
+  /** Ends the readers (never the run): they and `result()` reject with `signal.reason`. */
+  signal?: AbortSignal | undefined;
+  /** Where to continue: an event's id, or better a {@link RunStream.checkpoint} of an earlier stream of this run. */
+  from?: string | RunCheckpoint | undefined;
+  /**
+   * `simplified`: everything but `interaction_update`, which is skipped unparsed. `interaction`: `interaction_update`
+   * with status, heartbeat, result, error and done. `all`: everything, each twin beside the other.
+   * @default "simplified"
+   */
+  include?: RunStreamInclude | undefined;
+  /** Milliseconds without a byte after which a connection counts as dead; heartbeats come every 15 s. @default 60_000 */
+  idleTimeout?: number | undefined;
+  /**
+   * Reconnects in a row without a new event before the stream gives up, attempts that fail to connect included; 0: never
+   * reconnect. @default 10
+   */
+  maxReconnects?: number | undefined;
+  /** The largest event accepted, in bytes; each of its lines counts 64 more. @default 33_554_432 (32 MiB) */
+  maxEventBytes?: number | undefined;
+  /** Called before each further connection. */
+  onReconnect?: ((info: { attempt: number; reason: unknown; lastEventId?: string }) => void) | undefined;
+}
+
+const streamOptions = {
+  signal: checkSignal,
+  from: checkFrom,
+  include: orDefault(oneOf(["simplified", "interaction", "all"]), "simplified"),
+  idleTimeout: orDefault(checkTimeout, 60_000),
+  maxReconnects: orDefault(checkCount, 10),
+  maxEventBytes: orDefault(checkTimeout, 32 * 1024 * 1024),
+  onReconnect: checkCallback,
+} satisfies OptionTable<RunStreamOptions>;
+
+/** Returns a copy, since a caller may go on to change what it passed. */
+function checkFrom(argument: string, from: unknown): string | RunCheckpoint | undefined {
+  if (from === undefined) return undefined;
+  if (typeof from === "string" && from !== "") {
+    if (from.trimStart().startsWith("{")) {
+      throw new ArgumentError(argument, "looks like a checkpoint that is still JSON: parse it first");
+    }
+    if (hasLineBreak(from)) throw new ArgumentError(argument, "not an event's id: it has a line break");
+    return from;
+  }
+  if (typeof from !== "object" || from === null) {
+    throw unexpected(argument, "an event id or a checkpoint", from);
+  }
+  const checkpoint = { ...(from as RunCheckpoint) };
+  const { agentId, runId, lastEventId, completedEventId } = checkpoint as Partial<RunCheckpoint>;
+  if (lastEventId !== undefined && typeof lastEventId !== "string") {
+    throw unexpected(`${argument}.lastEventId`, "a string", lastEventId);
+  }
+  if (hasLineBreak(lastEventId) || hasLineBreak(completedEventId)) {
+    throw new ArgumentError(argument, "not a checkpoint: an id in it has a line break");
+  }
+  if (agentId === undefined || runId === undefined) {
+    throw new ArgumentError(argument, "not a checkpoint: it names no agent and run");
+  }
+  return checkpoint;
+}
+
+const hasLineBreak = (id: unknown): boolean => /[\n\r]/.test(String(id));
+
+// ── The stream ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** How a run ended. */
 export interface RunResult {
   /** The agent's id. */
   agentId: string;
@@ -16,7 +93,7 @@ export interface RunResult {
   status: RunStatus;
   /** The final reply. It need not equal what was streamed, and is absent where the run said nothing. */
   text?: string;
-  /** The reply's pieces as this stream received them: none of what lies before `from`. */
+  /** The reply's pieces as this stream received them: none of those before `from`. */
   streamedText: string;
   /** How long the run took, in milliseconds. */
   durationMs?: number;
@@ -32,51 +109,40 @@ export interface RunResult {
  * Nothing is opened before the first reader: an iteration, `text()`, `result()` or `toReadableStream()`. Each reader
  * reads from the stream's start (`from`, or the run's beginning); two at once are two connections.
  *
- * @throws ApiError where the server refuses (401, 403, 404, …), {@link StreamError} where it can't be read on
+ * @throws ApiError, in its readers, where the server's error is final (401, 403, 404, …); {@link StreamError} where the
+ * stream can't be resumed
  */
-export interface RunStream extends AsyncIterable<RunEvent>, AsyncDisposable {
+export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
   /** The run that is read. */
-  readonly ref: RunRef;
-  /** The id of the last event received, by the reader that began last. */
-  readonly lastEventId: string | undefined;
-  /** Where that reader stands, as JSON: give it to another stream as `from`, here or in another process. */
-  checkpoint(): RunCheckpoint;
-  /** The reply's pieces as they come. */
-  text(): AsyncIterable<string>;
-  /**
-   * The outcome. Reads the stream if nobody else does; beside another reader it waits for that one and, in case it
-   * stands still, asks Get A Run from time to time.
-   */
-  result(): Promise<RunResult>;
-  /** The events as a web stream, one at a time as they are pulled. */
-  toReadableStream(): ReadableStream<RunEvent>;
-  /** Ends the readers and their connections. Never cancels the run. */
-  close(): void;
-}
-
-/** The readers of a {@link RunStream}, and what they found out together. */
-export class RunStreamHandle implements Omit<RunStream, "toReadableStream"> {
   readonly ref: RunRef;
   readonly #source: StreamSource;
   readonly #options: ReaderOptions;
-  #readers = new Set<RunReader>();
+  readonly #readers = new Set<RunReader>();
   #latest: RunReader | undefined;
-  /** The first reading that learned the outcome. */
-  #settled: RunReader | undefined;
+  /** The first reader that learned the outcome. */
+  #informed: RunReader | undefined;
   #result: Promise<RunResult> | undefined;
-  #closed = false;
-  #changed: () => void = () => {};
+  #isClosed = false;
+  /** Called when a reader learned the outcome or stopped, and when the stream is closed. */
+  #onChange: () => void = () => {};
 
-  constructor(ref: RunRef, source: StreamSource, options: RunStreamOptions = {}) {
+  /** @internal */
+  constructor(ref: RunRef, source: StreamSource, options: RunStreamOptions) {
     this.ref = { agentId: ref.agentId, id: ref.id };
     this.#source = source;
-    this.#options = checkStreamOptions(this.ref, options);
+    this.#options = checkOptions(streamOptions, options);
+    const { from } = this.#options;
+    if (typeof from === "object" && (from.agentId !== ref.agentId || from.runId !== ref.id)) {
+      throw new ArgumentError("from", "is a checkpoint of another run");
+    }
   }
 
+  /** The id of the last event received, by the reader that began last. */
   get lastEventId(): string | undefined {
     return this.checkpoint().lastEventId;
   }
 
+  /** The position of that reader, as JSON: pass it to another stream as `from`, here or in another process. */
   checkpoint(): RunCheckpoint {
     if (this.#latest) return this.#latest.checkpoint();
     const { from } = this.#options;
@@ -84,119 +150,134 @@ export class RunStreamHandle implements Omit<RunStream, "toReadableStream"> {
     return { ...position, agentId: this.ref.agentId, runId: this.ref.id };
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<RunEvent, undefined> {
-    const reader = this.#open();
-    const end = { done: true, value: undefined } as const;
-    let isLeft = false;
-    return {
-      next: () => (isLeft || this.#closed ? Promise.resolve(end) : reader.next()),
-      return: async () => {
-        isLeft = true;
-        reader.leave();
-        return end;
-      },
-    };
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    return this.#addReader();
   }
 
-  async *text(): AsyncGenerator<string, void, undefined> {
+  /** The reply's pieces as they arrive. */
+  text(): AsyncIterable<string> {
+    return { [Symbol.asyncIterator]: () => this.#texts() };
+  }
+
+  async *#texts(): AsyncGenerator<string, void, undefined> {
     for await (const event of this) {
       const text = textOf(event, this.#options.include);
       if (text !== undefined) yield text;
     }
   }
 
+  /** The events as a web stream, one at a time as they are pulled. */
+  toReadableStream(): ReadableStream<RunEvent> {
+    const reader = this.#addReader();
+    return new ReadableStream<RunEvent>(
+      {
+        pull: async (controller) => {
+          const next = await reader.next();
+          if (next.done) controller.close();
+          else controller.enqueue(next.value);
+        },
+        cancel: () => reader.leave(),
+      },
+      // Nothing is read ahead, so that the checkpoint is the consumer's position.
+      { highWaterMark: 0 },
+    );
+  }
+
+  /**
+   * The outcome. Reads the stream if nobody else does; beside another reader it waits for that one and, in case its
+   * consumer pauses, asks Get A Run from time to time.
+   */
   result(): Promise<RunResult> {
     if (!this.#result) {
-      this.#result = this.#settle();
-      // Whoever calls hears of a failure; whoever calls and doesn't listen has asked for nothing.
+      this.#result = this.#findResult();
+      // Mark as handled: a caller who ignores the result must not cause an unhandled rejection.
       this.#result.catch(() => {});
     }
     return this.#result;
   }
 
+  /** Ends the readers and their connections. Never cancels the run. */
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     for (const reader of this.#readers) reader.leave();
-    this.#changed();
+    this.#onChange();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
 
-  #open(): RunReader {
-    const reader = new RunReader(this.ref, this.#source, this.#options);
-    reader.onChange = () => {
-      if (!reader.isActive) this.#readers.delete(reader);
-      if (reader.outcome) this.#settled ??= reader;
-      this.#changed();
-    };
+  #addReader(): RunReader {
+    const reader = new RunReader(this.ref, this.#source, this.#options, (changed) => {
+      if (!changed.isActive) this.#readers.delete(changed);
+      if (changed.outcome) this.#informed ??= changed;
+      this.#onChange();
+    });
     this.#readers.add(reader);
-    if (this.#closed) reader.leave();
+    if (this.#isClosed) reader.leave();
     this.#latest = reader;
     return reader;
   }
 
-  async #settle(): Promise<RunResult> {
-    await undefined; // a reader that begins in the same breath is the one to wait for
-    for (let round = 0; ; round++) {
-      if (this.#settled?.outcome) return this.#resultOf(this.#settled.outcome, this.#settled);
-      if (this.#closed) {
+  // ── The result ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #findResult(): Promise<RunResult> {
+    await undefined; // a reader that begins in the same tick is the one to wait for
+    const pace = this.#source.poller.pace();
+    while (!this.#informed?.outcome) {
+      if (this.#isClosed) {
         this.#options.signal?.throwIfAborted();
         throw this.#closedError();
       }
       const reader = this.#latest;
+      if (reader?.isOver) {
+        reader.throwIfFailed();
+        return this.#resultOf(await this.#pollOutcome(), reader);
+      }
       if (reader?.isActive) {
-        const outcome = await this.#beside(reader, round);
+        const outcome = await this.#waitBeside(reader, pace);
         if (outcome) return this.#resultOf(outcome, reader);
-      } else if (reader?.isOver) {
-        await reader.next(); // rejects with what ended the reading
-        return this.#resultOf(await this.#lookUp(), reader);
       } else {
-        await this.#drain(reader ?? this.#open());
+        await this.#readToOutcome(reader ?? this.#addReader());
       }
     }
+    return this.#resultOf(this.#informed.outcome, this.#informed);
   }
 
-  async #lookUp(): Promise<Outcome> {
+  async #readToOutcome(reader: RunReader): Promise<void> {
+    this.#readers.add(reader); // so that close() ends it
+    await reader.readToOutcome();
+  }
+
+  /** Asks Get A Run after one pause; ends early at any change, since the consumer may be waiting for this result. */
+  async #waitBeside(reader: RunReader, pace: Backoff): Promise<Outcome | undefined> {
+    const { poller, clock } = this.#source;
+    const { signal } = this.#options;
+    const change = new Promise<"change">((resolve) => {
+      this.#onChange = () => resolve("change");
+    });
+    const pause = { clock, ms: pace.next(), reason: () => pauseIsOver };
+    try {
+      await race(change, { signal, deadline: pause });
+      return undefined;
+    } catch (error) {
+      if (error !== pauseIsOver) throw error;
+    } finally {
+      this.#onChange = () => {};
+    }
+    if (!reader.isActive) return undefined;
+    const run = await poller.ask(this.ref, signal).catch(() => undefined);
+    signal?.throwIfAborted();
+    return run && isTerminalStatus(run.status) ? outcomeOf(run) : undefined;
+  }
+
+  async #pollOutcome(): Promise<Outcome> {
     return outcomeOf(await this.#source.poller.untilTerminal(this.ref, { signal: this.#options.signal }));
   }
 
-  /** Reads on where the last reader left, or from the start. */
-  async #drain(reader: RunReader): Promise<void> {
-    reader.takeUp();
-    this.#readers.add(reader);
-    while (!reader.outcome) {
-      const next = await reader.next();
-      if (next.done) return;
-    }
-    reader.leave();
-  }
-
-  /** Waits for a reader to make a difference, but not for ever: its loop may be waiting for us. */
-  async #beside(reader: RunReader, round: number): Promise<Outcome | undefined> {
-    const pause = follow(this.#options.signal);
-    const change = new Promise<"change">((resolve) => {
-      this.#changed = () => resolve("change");
-    });
-    const { poller } = this.#source;
-    try {
-      const pausing = poller.pause(round, pause.signal).then(() => "pause" as const);
-      pausing.catch(() => {}); // ended by a change, or seen by the race
-      if ((await Promise.race([change, pausing])) === "change" || !reader.isActive) return undefined;
-      const run = await poller.ask(this.ref, this.#options.signal).catch(() => undefined);
-      this.#options.signal?.throwIfAborted();
-      return run && isTerminalStatus(run.status) ? outcomeOf(run) : undefined;
-    } finally {
-      pause.release();
-      pause.abort();
-      this.#changed = () => {};
-    }
-  }
-
-  #resultOf(outcome: Outcome, { streamedText }: RunReader): RunResult {
+  #resultOf(outcome: Outcome, reader: RunReader): RunResult {
     const { agentId, id: runId } = this.ref;
-    return { agentId, runId, ...outcome, streamedText };
+    return { agentId, runId, ...outcome, streamedText: reader.streamedText() };
   }
 
   #closedError(): StreamError {
@@ -209,3 +290,5 @@ export class RunStreamHandle implements Omit<RunStream, "toReadableStream"> {
     });
   }
 }
+
+const pauseIsOver = Symbol("pause is over");

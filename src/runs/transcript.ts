@@ -4,9 +4,9 @@ import type { RunEvent, RunEventData } from "./events.ts";
 export interface TranscriptTool {
   /** The same over all states of one call. */
   callId: string;
-  /** The tool's name; an open set. Interaction updates name tools otherwise than `tool_call` events (`shell`, `read`, …). */
+  /** The tool's name; an open set. Interaction updates and `tool_call` events use different names (`shell`, `read`, …). */
   name: string;
-  /** As of the latest state. */
+  /** The status in the latest state. */
   status: RunEventData["tool_call"]["status"];
   /** The call's arguments, as far as they are known. */
   args?: unknown;
@@ -16,7 +16,7 @@ export interface TranscriptTool {
   truncated?: { args?: true; result?: true };
 }
 
-/** What a run has said and done so far. Immutable: each event makes a new one, sharing what did not change. */
+/** What a run has said and done so far. Immutable: each event makes a new one that shares the unchanged parts. */
 export interface Transcript {
   /** The reply, as streamed. */
   readonly text: string;
@@ -24,11 +24,11 @@ export interface Transcript {
   readonly thinking: string;
   /** In the order of their first appearance, one per `callId`. */
   readonly tools: readonly TranscriptTool[];
-  /** Which of the two families of events it is made of: the one that came first. They tell the same story. */
+  /** The family of events it is made of: the one that came first. Both families have the same content. */
   readonly family?: "simplified" | "interaction";
 }
 
-/** A transcript of nothing, to start from. */
+/** An empty transcript to start from. */
 export const emptyTranscript: Transcript = { text: "", thinking: "", tools: [] };
 
 type Change = { text?: string; thinking?: string; tool?: TranscriptTool };
@@ -43,7 +43,7 @@ type Change = { text?: string; thinking?: string; tool?: TranscriptTool };
 export function reduceTranscript(transcript: Transcript, event: RunEvent): Transcript {
   const family = event.type === "interaction_update" ? "interaction" : "simplified";
   const change = event.type === "interaction_update" ? fromUpdate(event.data) : fromSimplified(event);
-  // Where both families are delivered, the second one would repeat every word.
+  // Where both families are delivered, the second one would repeat the content of the first.
   if (!change || (transcript.family ?? family) !== family) return transcript;
   return {
     text: transcript.text + (change.text ?? ""),
@@ -97,7 +97,7 @@ function tool(
   };
 }
 
-/** A later state adds to the earlier one: `completed` may leave out args that `running` had. */
+/** Merges a state into the earlier one: `completed` may leave out args that `running` had. */
 function upsert(tools: readonly TranscriptTool[], next: TranscriptTool): readonly TranscriptTool[] {
   const index = tools.findIndex(({ callId }) => callId === next.callId);
   if (index < 0) return [...tools, next];

@@ -1,10 +1,18 @@
 import { follow } from "../async.ts";
-import { checkCallback, checkNames, checkSignal, checkTimeout } from "../check.ts";
+import {
+  checkCallback,
+  checkFlag,
+  checkOptions,
+  checkSignal,
+  checkTimeout,
+  type OptionTable,
+  orDefault,
+} from "../check.ts";
 import { ApiError, CursorError, RunFailedError, TimeoutError } from "../errors.ts";
 import { isTerminalStatus, type Run, type RunRef, type RunStatus, type TerminalRun } from "../types.ts";
 import type { Outcome } from "./events.ts";
 import type { StreamSource } from "./reader.ts";
-import { RunStreamHandle } from "./stream.ts";
+import { RunStream } from "./stream.ts";
 
 /** How to wait for a run. */
 export interface WaitOptions {
@@ -14,35 +22,33 @@ export interface WaitOptions {
   timeout?: number | undefined;
   /** Called with each new status. */
   onStatus?: ((status: RunStatus) => void) | undefined;
-  /** Reject with {@link RunFailedError} when the run ends otherwise than FINISHED. @default false */
+  /** Reject with {@link RunFailedError} when the run ends with a status other than FINISHED. @default false */
   throwOnFailure?: boolean | undefined;
 }
+
+const waitOptions = {
+  signal: checkSignal,
+  timeout: orDefault(checkTimeout, Number.POSITIVE_INFINITY),
+  onStatus: checkCallback,
+  throwOnFailure: orDefault(checkFlag, false),
+} satisfies OptionTable<WaitOptions>;
 
 export async function waitForRun(
   ref: RunRef,
   source: StreamSource,
-  options: WaitOptions,
+  options: WaitOptions | null | undefined,
 ): Promise<TerminalRun> {
-  checkNames(options, ["signal", "timeout", "onStatus", "throwOnFailure"] satisfies (keyof WaitOptions)[]);
-  checkCallback("onStatus", options.onStatus);
-  const timeout = checkTimeout("timeout", options.timeout) ?? Number.POSITIVE_INFINITY;
-  const controller = follow(checkSignal("signal", options.signal));
-  const { clock } = source;
-  const timer =
-    timeout === Number.POSITIVE_INFINITY
-      ? undefined
-      : clock.setTimeout(() => {
-          const { agentId, id: runId } = ref;
-          const message = `run ${runId} was not over within ${timeout} ms`;
-          controller.abort(new TimeoutError(message, { phase: "deadline", agentId, runId }));
-        }, timeout);
+  const { signal, timeout: ms, onStatus, throwOnFailure } = checkOptions(waitOptions, options);
+  const { agentId, id: runId } = ref;
+  const reason = () =>
+    new TimeoutError(`run ${runId} was not over within ${ms} ms`, { phase: "deadline", agentId, runId });
+  const work = follow(signal, { clock: source.clock, ms, reason });
   try {
-    const run = await untilOver(ref, source, controller.signal, news(options.onStatus));
-    if (options.throwOnFailure && run.status !== "FINISHED") throw new RunFailedError(run);
+    const run = await untilOver(ref, source, work.signal, onlyChanges(onStatus));
+    if (throwOnFailure && run.status !== "FINISHED") throw new RunFailedError(run);
     return run;
   } finally {
-    if (timer !== undefined) clock.clearTimeout(timer);
-    controller.release();
+    work.release();
   }
 }
 
@@ -57,34 +63,34 @@ async function untilOver(
     seen = run;
     onStatus(run.status);
   };
-  const polled = () => source.poller.untilTerminal(ref, { signal, onRun });
+  const poll = () => source.poller.untilTerminal(ref, { signal, onRun });
   const outcome = await readOutcome(ref, { ...source, onRun }, signal, onStatus);
-  if (!outcome || !isTerminalStatus(outcome.status)) return toTerminalRun(await polled());
+  if (!outcome || !isTerminalStatus(outcome.status)) return toTerminalRun(await poll());
   if (outcome.source === "run" && seen) return toTerminalRun(seen);
   // A result that the stream delivered is final, though Get A Run may be a moment behind, or out of reach.
-  const settled = withOutcome(await source.poller.ask(ref, signal).catch(polled), outcome);
+  const settled = withOutcome(await source.poller.ask(ref, signal).catch(poll), outcome);
   onStatus(settled.status);
   return toTerminalRun(settled);
 }
 
-/** The outcome by the stream, or undefined where the stream can't tell and polling must. */
+/** The outcome by the stream; undefined where the stream failed, so that polling must tell. */
 async function readOutcome(
   ref: RunRef,
   source: StreamSource,
   signal: AbortSignal,
   onStatus: (status: RunStatus) => void,
 ): Promise<Outcome | undefined> {
-  const stream = new RunStreamHandle(ref, source, { signal });
+  const stream = new RunStream(ref, source, { signal });
   try {
     for await (const event of stream) {
-      // The run may be over without a FINISHED here being the truth: the last word is the result's.
+      // A terminal status in the stream is not the outcome; that is reported from the result.
       if (event.type === "status" && !isTerminalStatus(event.data.status)) onStatus(event.data.status);
     }
     return await stream.result();
   } catch (error) {
     signal.throwIfAborted();
     const isFinal = ApiError.isInstance(error) && [401, 403, 404].includes(error.status);
-    // A stream that is gone was followed by polling already: that failed, and would again.
+    // Where the stream is gone, its reader polled already: that failed, and would fail again.
     if (isFinal || stream.checkpoint().expired || !CursorError.isInstance(error)) throw error;
     return undefined;
   } finally {
@@ -102,15 +108,15 @@ function withOutcome(run: Run, { status, text, durationMs, git }: Outcome): Run 
   };
 }
 
-/** Only a FINISHED run has a `result`: half an answer must not pass for one. */
+/** Only a FINISHED run keeps its `result`: part of a reply must not pass for the whole. */
 function toTerminalRun(run: Run): TerminalRun {
   if (run.status === "FINISHED") return run as TerminalRun;
   const { result, ...rest } = run;
   return (result === undefined ? rest : { ...rest, partialResult: result }) as TerminalRun;
 }
 
-/** Passes on each status once. */
-function news(onStatus: (status: RunStatus) => void = () => {}): (status: RunStatus) => void {
+/** Passes on a status only when it differs from the one before. */
+function onlyChanges(onStatus: (status: RunStatus) => void = () => {}): (status: RunStatus) => void {
   let last: RunStatus | undefined;
   return (status) => {
     if (status === last) return;

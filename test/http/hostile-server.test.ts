@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, Cursor, CursorError } from "cursor-cloud-agents";
 import { expect, it } from "vitest";
-import { StreamCursor } from "../../src/runs/position.ts";
+import { StreamPosition } from "../../src/runs/position.ts";
 import { type Answer, agentId, failure, fake, listen, ref, reply, stream } from "../support/api-server.ts";
 import { artifacts, file, part } from "../support/artifact-storage.ts";
 
@@ -80,14 +80,14 @@ it("the mark of an empty query in the base URL doesn't swallow the path", async 
 });
 
 it("ids of any length don't fill the memory: the oldest are forgotten", () => {
-  const cursor = new StreamCursor("simplified");
+  const position = new StreamPosition("simplified");
   const id = (number: number) => `${number}-${"x".repeat(1 << 20)}`;
   const frame = (number: number) => ({ id: id(number), data: "" }) as never;
-  for (let number = 0; number < 20; number++) cursor.receive([frame(number)], 0, 1);
-  cursor.connected(undefined);
-  expect(cursor.isOld(frame(18))).toBe(true);
-  cursor.connected(undefined);
-  expect(cursor.isOld(frame(2))).toBe(false);
+  for (let number = 0; number < 20; number++) position.move([frame(number)], 0, 1);
+  position.connected(undefined);
+  expect(position.recognise(frame(18))).toBe("old");
+  position.connected(undefined);
+  expect(position.recognise(frame(2))).toBe("new");
 });
 
 it("runs whose ids hold slashes are told apart", async () => {

@@ -27,10 +27,10 @@ describe("an abort", () => {
     ["before headers", [SILENT]],
     ["between events", [STALL(status(), hel)]],
     ["during a backoff", [UNREACHABLE]],
-    ["during a long Retry-After (B43)", [apiError(429, "rate_limited", { "retry-after": "300" })]],
+    ["during a long Retry-After", [apiError(429, "rate_limited", { "retry-after": "300" })]],
     ["while the run is polled", [apiError(410, "stream_expired")]],
     ["while done is awaited", [STALL(result())]],
-  ])("%s rejects at once with the caller's reason, once (B36, B37)", async (_name, connections) => {
+  ])("%s rejects at once with the caller's reason, once", async (_name, connections) => {
     const server = new StreamServer(connections, { runs: ["RUNNING"] });
     const controller = new AbortController();
     const stream = server.cursor().runs.stream(ref, { signal: controller.signal });
@@ -39,7 +39,7 @@ describe("an abort", () => {
     await server.clock.advance(100);
     const { length } = server.requests;
     controller.abort(reason);
-    controller.abort(new Error("the second one is of no interest"));
+    controller.abort(new Error("the second one is ignored"));
     await reading;
     expect(settled).toEqual([reason]);
     await server.clock.advance(600_000);
@@ -97,7 +97,7 @@ describe("an abort", () => {
     else expect(error).toBe(value);
   });
 
-  it("reaches a body whose fetch does not listen any more (B41)", async () => {
+  it("reaches a body whose fetch does not listen any more", async () => {
     const server = new StreamServer([STALL(status())], { deaf: true });
     const controller = new AbortController();
     const reading = collect(server.cursor().runs.stream(ref, { signal: controller.signal }));
@@ -108,7 +108,7 @@ describe("an abort", () => {
     expect(server.streams[0]).toMatchObject({ cancelled: 1, open: false });
   });
 
-  it("and a new stream in the same tick are two requests that don't touch each other (B39)", async () => {
+  it("and a new stream in the same tick are two requests that don't touch each other", async () => {
     const server = new StreamServer([STALL(status()), END(status(), hel, ending)]);
     const { runs } = server.cursor();
     const controller = new AbortController();
@@ -212,7 +212,7 @@ describe("bodies that nobody reads", () => {
   it.each([
     ["a stalled one", STALL(hel)],
     ["one of the wrong type", { ...STALL("<html>"), headers: { "content-type": "text/html" } }],
-  ])("are ended before the next connection: %s (B40)", async (_name, connection) => {
+  ])("are ended before the next connection: %s", async (_name, connection) => {
     const server = new StreamServer((_request, index) => {
       expect(server.openBodies).toBe(0);
       return index === 6 ? END(hel, ending) : connection;
@@ -221,7 +221,7 @@ describe("bodies that nobody reads", () => {
     expect(server.streams.slice(0, 6).map(({ cancelled }) => cancelled)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  it("of a refusal don't hold it up: they are read to a limit, and within the timeout", async () => {
+  it("of failed responses don't delay them: they are read to a limit, and within the timeout", async () => {
     const slow = { ...refuse(503), chunks: [new Uint8Array(64 * 1024 + 1)], ending: "stall" as const };
     const server = new StreamServer([slow, slow, END(hel, ending)]);
     await server.run(collect(server.cursor().runs.stream(ref)));

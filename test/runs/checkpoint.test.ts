@@ -41,11 +41,11 @@ async function readSome(server: StreamServer, include: RunStreamInclude, count: 
 }
 
 /** What has a place in the run: a resumed stream opens with the status of now, and heartbeats belong to a connection. */
-const told = (events: RunEvent[]) => ({
+const reported = (events: RunEvent[]) => ({
   events: events.flatMap(({ synthesized, ...event }: RunEvent & { synthesized?: true }) =>
     event.type === "heartbeat" || event.type === "status" ? [] : [event],
   ),
-  // Without ids they can't be told from their like in a replay: it may tell them anew.
+  // Without ids they look like their copies in a replay: it may repeat them.
   statuses: [...new Set(events.flatMap((event) => (event.type === "status" ? [event.data.status] : [])))],
 });
 
@@ -58,24 +58,24 @@ describe("a checkpoint", () => {
     "from-tomorrow",
   ])("within %s", (name) => {
     it.each(["simplified", "interaction", "all"] as const)(
-      "taken at every boundary goes on where it was taken, through JSON (%s)",
+      "taken at every boundary continues where it was taken, through JSON (%s)",
       async (include) => {
         const frames = fixture(name);
-        const whole = told(await collect(serve(frames).cursor().runs.stream(ref, { include })));
+        const whole = reported(await collect(serve(frames).cursor().runs.stream(ref, { include })));
         for (let count = 0; ; count++) {
           const first = await readSome(serve(frames), include, count);
           const server = serve(frames);
           const rest = await server.run(
             collect(server.cursor().runs.stream(ref, { include, from: first.from })),
           );
-          expect(told([...first.events, ...rest]), `after ${count} events`).toEqual(whole);
+          expect(reported([...first.events, ...rest]), `after ${count} events`).toEqual(whole);
           if (first.events.length < count) break;
         }
       },
     );
   });
 
-  it("before anything was read names the run alone, or where the reading begins", () => {
+  it("before anything was read names only the run, or the position where the reader begins", () => {
     const { runs } = new StreamServer([]).cursor();
     expect(runs.stream(ref).checkpoint()).toEqual({ agentId: ref.agentId, runId: ref.id });
     expect(runs.stream(ref, { from: "7" }).checkpoint()).toEqual({
@@ -117,7 +117,7 @@ describe("a checkpoint", () => {
     ]);
   });
 
-  it("between two twins gives the second to the next reader, in whichever mode that one reads", async () => {
+  it("between two twins leaves the second to the next reader, in any of its modes", async () => {
     const frames = [
       status(),
       assistant("1", "a"),
@@ -139,7 +139,7 @@ describe("a checkpoint", () => {
     }
   });
 
-  it("after the result asks for nothing but what done supplies", async () => {
+  it("after the result supplies done without a request", async () => {
     const { from } = await readSome(serve([status(), result(), done]), "simplified", 2);
     const server = new StreamServer([], { runs: [runOf("FINISHED", { result: "Hello" })] });
     const stream = server.cursor().runs.stream(ref, { from });
@@ -154,7 +154,7 @@ describe("a checkpoint", () => {
     });
   });
 
-  it("after done has nothing left, and still a result", async () => {
+  it("after done delivers nothing more, and still has a result", async () => {
     const { from } = await readSome(serve([status(), result(), done]), "simplified", 9);
     expect(from.ended).toBe("done");
     const server = new StreamServer([], { runs: ["CANCELLED"] });
@@ -166,7 +166,7 @@ describe("a checkpoint", () => {
     expect(server.streams).toHaveLength(0);
   });
 
-  it("after a 410 remembers that the stream is gone", async () => {
+  it("after a 410 keeps that the stream is gone", async () => {
     const server = new StreamServer([CUT(status(), assistant("1", "a")), apiError(410, "stream_expired")], {
       runs: ["RUNNING"],
     });
@@ -200,7 +200,7 @@ describe("a checkpoint", () => {
     },
   );
 
-  it("stands at what was handed out, not at what has arrived", async () => {
+  it("is the position of what was delivered, not of what has arrived", async () => {
     const server = new StreamServer([STALL(status() + assistant("1", "a") + assistant("2", "b"))]);
     const stream = server.cursor().runs.stream(ref);
     const positions: unknown[] = [];

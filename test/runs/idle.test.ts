@@ -22,7 +22,7 @@ const all = ["status RUNNING", "assistant#100-0 Hel", "result#900-0 Hello", "don
 
 describe("a silent connection", () => {
   it.each([undefined, 1_000, 600_000])(
-    "is given up after the idle timeout (%s) and resumed (B31)",
+    "is dropped after the idle timeout (%s) and resumed",
     async (idleTimeout) => {
       const server = new StreamServer([STALL(status(), hel), END(status(), ending)]);
       const reasons: unknown[] = [];
@@ -50,7 +50,7 @@ describe("a silent connection", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("counts from the last byte, and only while someone reads", async () => {
+  it("counts from the last byte, and only while a consumer reads", async () => {
     const server = new StreamServer([END(status(), hel, ending)]);
     const seen: string[] = [];
     const reading = (async () => {
@@ -64,7 +64,7 @@ describe("a silent connection", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("may last for ever where the caller says so", async () => {
+  it("may last without limit where the caller says so", async () => {
     const server = new StreamServer([{ ...END(hel, ending), pace: 10 * 3_600_000 }]);
     expect(briefly(await readAll(server, { idleTimeout: Number.POSITIVE_INFINITY }))).toEqual(all.slice(1));
   });

@@ -37,13 +37,13 @@ describe("of a stream in which most events have a twin", () => {
     expect(await read("simplified")).toEqual(events);
   });
 
-  it("the interaction mode delivers the twins, and what frames them", async () => {
+  it("the interaction mode delivers the twins, and the events around them", async () => {
     const events = await read("interaction");
     expect(types(events)).toEqual(["done", "heartbeat", "interaction_update", "result", "status"]);
     expect(events).toHaveLength(frames.length - count("assistant") - count("thinking") - count("tool_call"));
   });
 
-  it("the mode for all delivers all, as it stands on the wire", async () => {
+  it("the mode for all delivers every event as sent", async () => {
     const events = await read("all");
     expect(events.map(({ type, id, ...rest }) => [type, id, "data" in rest && rest.data])).toEqual(
       frames.map((frame) => [
@@ -74,7 +74,7 @@ describe("of a stream in which most events have a twin", () => {
   });
 
   it.each(["interaction", "all"] as const)(
-    "%s, cut behind both twins, asks for them again and drops them",
+    "%s, cut after both twins, asks for them again and drops them",
     async (include) => {
       const twins = (id: string) => assistant(id, id) + update(id, { type: "text-delta", text: id });
       const server = new StreamServer([
@@ -89,7 +89,7 @@ describe("of a stream in which most events have a twin", () => {
     },
   );
 
-  it("three events of one id are no problem either", async () => {
+  it("three events of one id are delivered, too", async () => {
     const three = [assistant("2", "a"), update("2", { type: "x" }), update("2", { type: "y" })];
     for (let at = 0; at <= 3; at++) {
       const server = new StreamServer([
@@ -115,7 +115,7 @@ describe("of a stream in which most events have a twin", () => {
     }
   });
 
-  it("the twins that nobody wants are not even parsed", async () => {
+  it("unwanted twins are not even parsed", async () => {
     const parse = JSON.parse;
     const parsed: string[] = [];
     JSON.parse = (text, ...rest) => {

@@ -25,7 +25,7 @@ const ending = result() + done;
 const resultOf = (server: StreamServer) => server.run(server.cursor().runs.stream(ref).result());
 
 describe("a finished stream", () => {
-  it("is never asked for again (B21)", async () => {
+  it("is never opened again", async () => {
     const server = new StreamServer(() => END(status(), hel, ending));
     await readAll(server);
     await server.clock.advance(600_000);
@@ -33,14 +33,14 @@ describe("a finished stream", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("is closed behind done even if the server keeps it open", async () => {
+  it("is closed after done even if the server keeps it open", async () => {
     const server = new StreamServer([STALL(status(), hel, ending, heartbeat)]);
     expect(briefly(await readAll(server)).at(-1)).toBe("done#900-0");
     expect(server.streams[0]).toMatchObject({ cancelled: 1, open: false });
     expect(server.clock.now()).toBe(server.streams[0]?.at);
   });
 
-  it("has nothing behind done", async () => {
+  it("delivers nothing after done", async () => {
     const names = briefly(await readAll(new StreamServer([END(ending + hel + ending)])));
     expect(names).toEqual(["result#900-0 Hello", "done#900-0"]);
   });
@@ -49,7 +49,7 @@ describe("a finished stream", () => {
     ["ends", END(hel, result())],
     ["is cut", CUT(hel, result())],
     ["falls silent", STALL(hel, result())],
-    ["sends life signs only", { ...STALL(hel, result(), ...Array(99).fill(": ping\n\n")), pace: 500 }],
+    ["sends comments only", { ...STALL(hel, result(), ...Array(99).fill(": ping\n\n")), pace: 500 }],
     ["sends heartbeats only", { ...STALL(hel, result(), ...Array(99).fill(heartbeat)), pace: 500 }],
   ])("whose done does not come since it %s is over within two seconds", async (_name, connection) => {
     const server = new StreamServer([connection]);
@@ -75,7 +75,7 @@ describe("a finished stream", () => {
     expect((await readAll(server)).at(-1)).toEqual({ type: "done", id: "900-0", data: {} });
   });
 
-  it("delivers one result and one done, whatever is repeated", async () => {
+  it("delivers one result and one done, even if they are repeated", async () => {
     const names = briefly(
       await readAll(new StreamServer([END(hel, result(), result({}, "901-0"), done, done)])),
     );
@@ -85,7 +85,7 @@ describe("a finished stream", () => {
 
 describe("the outcome", () => {
   it.each(["FINISHED", "ERROR", "CANCELLED", "EXPIRED", "PAUSED"])(
-    "is what result says: %s (B22)",
+    "is the status of the result event: %s",
     async (value) => {
       const server = new StreamServer([
         END(status(), hel, status("FINISHED"), result({ status: value, text: "Hel" }), done),
@@ -102,13 +102,13 @@ describe("the outcome", () => {
     },
   );
 
-  it("is never read from a status event: a cancelled run read later says FINISHED first (T6)", async () => {
+  it("is never read from a status event: a cancelled run read later says FINISHED first", async () => {
     const body =
       status() + status("FINISHED") + frame("result", { runId: ref.id, status: "CANCELLED" }, "900-0") + done;
     expect((await resultOf(new StreamServer([END(body)]))).status).toBe("CANCELLED");
   });
 
-  it("keeps final and streamed text apart, whatever they say (B18, B24)", async () => {
+  it("keeps final and streamed text apart, also where they differ", async () => {
     const git = {
       branches: [{ repoUrl: "github.com/o/r", branch: "cursor/b", prUrl: "https://github.com/o/r/pull/7" }],
     };
@@ -122,7 +122,7 @@ describe("the outcome", () => {
     expect(silent).toMatchObject({ streamedText: "See img <x>. Done.", git });
   });
 
-  it("counts a word once where two families of events carry it (B19)", async () => {
+  it("counts a word once where two families of events carry it", async () => {
     const twin = hel + update("100-0", { type: "text-delta", text: "Hel" });
     for (const include of ["simplified", "interaction", "all"] as const) {
       const server = new StreamServer([END(twin, ending)]);
@@ -133,7 +133,7 @@ describe("the outcome", () => {
 });
 
 describe("a stream that ends without a result", () => {
-  it("at once, again and again, is settled by the run itself and is no empty success (B28)", async () => {
+  it("at once, again and again, takes its outcome from the run and is not an empty success", async () => {
     const server = new StreamServer(() => END(status()), { runs: ["ERROR"] });
     const outcome = await resultOf(server);
     expect(outcome).toMatchObject({ status: "ERROR", source: "run", streamedText: "" });
@@ -163,7 +163,7 @@ describe("a stream that ends without a result", () => {
     expect(server.lookups.map(({ at }) => at)).toEqual([server.streams[0]?.at]);
   });
 
-  it("but with done alone reads on while the run does", async () => {
+  it("but with done alone reconnects while the run is active", async () => {
     const server = new StreamServer(
       [END(status(), hel, done), END(assistant("901-0", "lo"), result({}, "902-0"))],
       {
@@ -179,14 +179,14 @@ describe("a stream that ends without a result", () => {
     ]);
   });
 
-  it("fails with what the run has to say where that is no (401, 403, 404)", async () => {
+  it("fails with the error of Get A Run where that is final (401, 403, 404)", async () => {
     for (const [code, value] of [
       ["unauthorized", 401],
       ["plan_required", 403],
       ["run_not_found", 404],
     ] as const) {
-      const refusal = { ...END(JSON.stringify({ error: { code, message: "m" } })), status: value };
-      const server = new StreamServer([END(done)], { runs: [refusal] });
+      const failed = { ...END(JSON.stringify({ error: { code, message: "m" } })), status: value };
+      const server = new StreamServer([END(done)], { runs: [failed] });
       const error = await readAll(server).catch((cause: unknown) => cause);
       expect(isApiError(error, code) && error.status).toBe(value);
     }
@@ -194,7 +194,7 @@ describe("a stream that ends without a result", () => {
 });
 
 describe("an error event", () => {
-  it("is about the stream: visible, kept out of the text, and the run decides (B30)", async () => {
+  it("is about the stream: delivered, kept out of the text, and Get A Run decides", async () => {
     const broken = failure("upstream_closed", "WritableIterable is closed");
     const server = new StreamServer(
       [END(status(), hel, broken), END(status(), assistant("101-0", "lo"), ending)],
@@ -217,7 +217,7 @@ describe("an error event", () => {
     expect(server.positions).toEqual([undefined, "100-0"]);
   });
 
-  it("is told once though every connection repeats it", async () => {
+  it("is delivered once though every connection repeats it", async () => {
     const server = new StreamServer(() => END(status(), failure("internal")), {
       runs: ["RUNNING", "RUNNING", "ERROR"],
     });
@@ -226,12 +226,12 @@ describe("an error event", () => {
     expect(server.lookups).toHaveLength(3);
   });
 
-  it("with done behind it has no outcome either (T7)", async () => {
+  it("followed by done has no outcome either", async () => {
     const server = new StreamServer([END(status(), failure("internal") + done)], { runs: ["ERROR"] });
     expect(await resultOf(server)).toMatchObject({ status: "ERROR", source: "run" });
   });
 
-  it("that ends in giving up gives its code to the error (B29)", async () => {
+  it("passes its code to the error after the last attempt", async () => {
     const server = new StreamServer(() => END(status(), failure("internal")), { runs: ["RUNNING"] });
     const stream = server.cursor().runs.stream(ref, { maxReconnects: 2 });
     const error = await server.run(collect(stream).catch((cause: unknown) => cause));
@@ -244,7 +244,7 @@ describe("an error event", () => {
     });
   });
 
-  it("of stream_unavailable means come back later, and is not shown (T8)", async () => {
+  it("with stream_unavailable means to retry later, and is not delivered", async () => {
     const early = status("CREATING") + status() + failure("stream_unavailable") + done;
     const server = new StreamServer([END(early), END(early), END(status(), hel, ending)]);
     expect(briefly(await readAll(server))).toEqual([
@@ -257,13 +257,16 @@ describe("an error event", () => {
     expect(server.lookups).toHaveLength(0);
   });
 
-  it.each([{}, { code: 7, message: null }, { error: "x" }])("of any shape is no crash: %j", async (data) => {
-    const server = new StreamServer([END(frame("error", data))], { runs: ["ERROR"] });
-    expect(briefly(await readAll(server))).toEqual(["error", "result", "done"]);
-  });
+  it.each([{}, { code: 7, message: null }, { error: "x" }])(
+    "of any shape does not crash: %j",
+    async (data) => {
+      const server = new StreamServer([END(frame("error", data))], { runs: ["ERROR"] });
+      expect(briefly(await readAll(server))).toEqual(["error", "result", "done"]);
+    },
+  );
 });
 
-describe("a run that failed (B29)", () => {
+describe("a run that failed", () => {
   it("has a duration and ids, without a result of its own", async () => {
     const server = new StreamServer(() => END(status(), status("ERROR")), {
       runs: [runOf("ERROR", { durationMs: 90 })],

@@ -25,7 +25,7 @@ const chunks = (some: string[], line?: (id: string) => string) =>
     lines(some.slice(at * 500, (at + 1) * 500), line),
   );
 
-describe("a server that replays more than was asked for", () => {
+describe("a server that replays more than it was asked for", () => {
   const count = 25_000;
   const all = ids(0, count);
 
@@ -34,7 +34,7 @@ describe("a server that replays more than was asked for", () => {
     ["the run from the middle of what is remembered", count - 5_000],
     ["the run from the last event on", count - 1],
     ["nothing", count],
-  ])("is understood over %s, after 25,000 ids", async (_name, from) => {
+  ])("is recognised when it replays %s, after 25,000 ids", async (_name, from) => {
     const server = new StreamServer([
       CUT(...chunks(all)),
       END(lines(all.slice(from)), lines(ids(count, count + 10)), ending),
@@ -45,12 +45,12 @@ describe("a server that replays more than was asked for", () => {
     expect(server.positions[1]).toBe(all.at(-1));
   });
 
-  it("and has nothing new but the result delivers the result", async () => {
+  it("and has nothing new but the result: the result is delivered", async () => {
     const server = new StreamServer([CUT(...chunks(all)), END(lines(all), ending)]);
     expect((await readAll(server)).slice(count)).toMatchObject([{ type: "result" }, { type: "done" }]);
   });
 
-  it("from before a caller's own position repeats nothing that this reading has delivered", async () => {
+  it("from before a caller's own position: nothing that this reader delivered comes again", async () => {
     const server = new StreamServer([
       CUT(lines(ids(5, 8))),
       // What lies before the caller's position is unknown here, and comes; the position itself and the rest do not.
@@ -60,16 +60,16 @@ describe("a server that replays more than was asked for", () => {
     expect(delivered).toEqual([...ids(5, 8), ...ids(0, 4), "8-0", "900-0", "900-0"]);
   });
 
-  it("and tells old statuses again, unknown ones among them, is not believed: a run never goes back", async () => {
+  it("and repeats old statuses, unknown ones among them: none is delivered again, since a run never goes back", async () => {
     const statuses = ["CREATING", "RUNNING", "HIBERNATED", "ERROR"].map((value) => status(value)).join("");
     const server = new StreamServer([CUT(statuses), CUT(statuses), END(statuses, ending)]);
-    const told = (await readAll(server)).flatMap((event) =>
+    const reported = (await readAll(server)).flatMap((event) =>
       event.type === "status" ? [event.data.status] : [],
     );
-    expect(told).toEqual(["CREATING", "RUNNING", "HIBERNATED", "ERROR"]);
+    expect(reported).toEqual(["CREATING", "RUNNING", "HIBERNATED", "ERROR"]);
   });
 
-  it("on every connection and never gets as far is dropped each time", async () => {
+  it("on every connection and never gets as far: the replay is dropped each time", async () => {
     const server = new StreamServer([
       CUT(lines(ids(0, 30))),
       CUT(lines(ids(0, 10))),
@@ -95,7 +95,7 @@ describe("a server that replays more than was asked for", () => {
     },
   );
 
-  it("of 25,000 twins cut between two of them still owes the second", async () => {
+  it("of 25,000 twins, cut between two of them: the second is still delivered", async () => {
     const server = new StreamServer([
       CUT(...chunks(all.slice(0, -1), twins), assistant(all.at(-1)!, "last")),
       END(
@@ -115,7 +115,7 @@ describe("a server that replays more than was asked for", () => {
     expect(server.positions[1]).toBe(all.at(-2));
   });
 
-  it("before a caller's own position delivers it: what another reader had is not known here", async () => {
+  it("from before a caller's position: all is delivered, since this reader doesn't know what another one had", async () => {
     const server = new StreamServer([END(lines(ids(0, 5)), ending)]);
     expect((await readAll(server, { from: "elsewhere" })).map(({ id }) => id)).toEqual([
       ...ids(0, 5),
@@ -124,7 +124,7 @@ describe("a server that replays more than was asked for", () => {
     ]);
   });
 
-  it("behind a caller's position, once resumed there, drops what came since", async () => {
+  it("from a caller's position, after resuming there: what came since is dropped", async () => {
     const server = new StreamServer([CUT(lines(ids(5, 8))), END(lines(ids(4, 10)), ending)]);
     expect((await readAll(server, { from: "4-0" })).map(({ id }) => id)).toEqual([
       ...ids(5, 10),
@@ -133,7 +133,7 @@ describe("a server that replays more than was asked for", () => {
     ]);
   });
 
-  it("in another process is recognised by its checkpoint: what the one before delivered doesn't come again", async () => {
+  it("in another process is recognised by the checkpoint: what the process before delivered doesn't come again", async () => {
     const first = new StreamServer([CUT(lines(ids(0, 5)))]);
     const stream = first.cursor().runs.stream(ref);
     const some = async () => {
@@ -148,7 +148,7 @@ describe("a server that replays more than was asked for", () => {
     }
   });
 
-  it("since it refused a position behind the caller's own delivers nothing from before that", async () => {
+  it("since it rejected a position after the caller's own: nothing from before the caller's is delivered", async () => {
     const server = new StreamServer([
       CUT(lines(ids(5, 7))),
       apiError(400, "invalid_last_event_id"),

@@ -26,8 +26,8 @@ describe("a stream that is gone (410)", () => {
     ["with an empty body", refuse(410)],
     ["with a page of HTML", refuse(410, "<h1>Gone</h1>")],
     ["with the code in a flat body", refuse(410, { code: "stream_expired", message: "m" })],
-  ])("%s is not asked for again; a run that is over settles it at once", async (_name, refusal) => {
-    const server = new StreamServer([refusal], { runs: [runOf("FINISHED", { result: "ok" })] });
+  ])("%s is not asked for again; a run that is over settles it at once", async (_name, failed) => {
+    const server = new StreamServer([failed], { runs: [runOf("FINISHED", { result: "ok" })] });
     const stream = server.cursor().runs.stream(ref);
     expect(await server.run(collect(stream))).toEqual([
       { type: "result", data: { runId: ref.id, status: "FINISHED", text: "ok" }, synthesized: true },
@@ -52,7 +52,7 @@ describe("a stream that is gone (410)", () => {
     expect(server.positions).toEqual([undefined, "100-0"]);
   });
 
-  it("while the run goes on is watched, ever slower, for as long as it takes (B26)", async () => {
+  it("while the run is active is polled, ever slower, for as long as it takes", async () => {
     for (const random of [0, 0.5, 1]) {
       const server = new StreamServer([gone], { runs: running(80) });
       const stream = server.cursor({ random: () => random }).runs.stream(ref);
@@ -67,7 +67,7 @@ describe("a stream that is gone (410)", () => {
     }
   });
 
-  it("and whose run can't be read either ends in what was answered, without retries that multiply", async () => {
+  it("and whose run can't be read either rejects with that failure, without retries that multiply", async () => {
     const server = new StreamServer([gone], { runs: [refuse(502, "<html>")] });
     const error = await server.run(
       server
@@ -80,14 +80,14 @@ describe("a stream that is gone (410)", () => {
     expect(server.streams).toHaveLength(1);
   });
 
-  it("is watched through refusals and broken connections", async () => {
+  it("is polled through failed responses and broken connections", async () => {
     const html = refuse(502, "<html>");
     const runs = ["RUNNING", html, html, "RUNNING", refuse(429), refuse(503, ""), "RUNNING", "FINISHED"];
     const server = new StreamServer([gone], { runs });
     expect(await server.run(server.cursor().runs.stream(ref).result())).toMatchObject({ status: "FINISHED" });
   });
 
-  it("and whose run can't be read for long ends in that failure, not in a wait for ever", async () => {
+  it("and whose run can't be read for long rejects with that failure instead of waiting without end", async () => {
     const server = new StreamServer([gone], {
       runs: (_request, index) => (index < 3 ? "RUNNING" : refuse(503)),
     });
@@ -96,12 +96,12 @@ describe("a stream that is gone (410)", () => {
     expect(server.lookups.length).toBeLessThan(40);
   });
 
-  it.each([401, 403, 404])("and whose run answers %i fails with that", async (code) => {
+  it.each([401, 403, 404])("and whose run answers %i rejects with that", async (code) => {
     const server = new StreamServer([gone], { runs: ["RUNNING", refuse(code)] });
     await expect(readAll(server)).rejects.toMatchObject({ kind: "api", status: code, runId: ref.id });
   });
 
-  it("is left at once when the caller aborts, with no timer behind (B26)", async () => {
+  it("ends at once when the caller aborts, and leaves no timer", async () => {
     const server = new StreamServer([gone], { runs: ["RUNNING"] });
     const controller = new AbortController();
     const reading = collect(server.cursor().runs.stream(ref, { signal: controller.signal }));
@@ -115,12 +115,12 @@ describe("a stream that is gone (410)", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("with a status that this version doesn't know goes on: unknown is not over (B22)", async () => {
+  it("with a status that this version doesn't know is polled further: unknown is not over", async () => {
     const server = new StreamServer([gone], { runs: ["PAUSED", "RUNNING", "PAUSED", "EXPIRED"] });
     expect(await server.run(server.cursor().runs.stream(ref).result())).toMatchObject({ status: "EXPIRED" });
   });
 
-  it("stays within twelve requests a minute, whoever waits (B49)", async () => {
+  it("stays within twelve requests a minute, with any number of waiters", async () => {
     const server = new StreamServer(() => gone, { runs: running(40) });
     const cursor = server.cursor({ random: () => 0 });
     const waits = Array.from({ length: 5 }, () => cursor.runs.wait(ref));
@@ -133,7 +133,7 @@ describe("a stream that is gone (410)", () => {
     }
   });
 
-  it("stays within them also when tries follow each other without a pause", async () => {
+  it("stays within them also when attempts follow each other without a pause", async () => {
     const server = new StreamServer(() => UNREACHABLE, { runs: running(60) });
     const { runs } = server.cursor({ random: () => 0 });
     const options = { maxReconnects: 100 };
@@ -145,7 +145,7 @@ describe("a stream that is gone (410)", () => {
     }
   });
 
-  it("is asked about by one request at a time, though answers are slow (B49)", async () => {
+  it("is asked about by one request at a time, though responses are slow", async () => {
     let under = 0;
     let most = 0;
     const server = new StreamServer(() => gone, { runs: running(6) });

@@ -95,7 +95,7 @@ describe.each(modes)("in the mode %s", (include) => {
     );
   });
 
-  it("a run of many twins is the same cut behind each frame, and in it", async () => {
+  it("a run of many twins is the same cut after each frame, and in it", async () => {
     const frames = framesOf(fixture("finished-with-edits"));
     const expected = await whole(frames.join(""), include);
     for (let at = 0; at < frames.length; at++) {
@@ -171,7 +171,7 @@ function serve({ sizes, mishaps, newline }: World, frames: string[], replaysTooM
   );
 }
 
-describe("whatever happens to the connections", () => {
+describe("with any failures of the connections", () => {
   it.each([false, true])(
     "every wanted event comes once and in order (the server replays too much: %s)",
     async (tooMuch) => {
@@ -183,8 +183,8 @@ describe("whatever happens to the connections", () => {
           expect(placed(await readAll(server, { include: given.include }))).toEqual(expected);
           expect(server.openBodies).toBe(0);
           expect(server.clock.pending).toBe(0);
-          const refused = server.streams.filter((_request, index) => given.mishaps[index]?.kind === "400");
-          for (const { lastEventId, at } of refused) {
+          const rejected = server.streams.filter((_request, index) => given.mishaps[index]?.kind === "400");
+          for (const { lastEventId, at } of rejected) {
             const again = server.streams.filter(
               (request) => request.at > at && request.lastEventId === lastEventId,
             );
@@ -204,7 +204,7 @@ describe("whatever happens to the connections", () => {
         const events: RunEvent[] = [];
         let from: RunCheckpoint | undefined;
         for (const count of counts) {
-          // A refused position is the caller's from the second process on: an error, and rightly so.
+          // A rejected position is the caller's from the second process on: an error, and rightly so.
           const mishaps = given.mishaps.filter(({ kind }) => kind !== "400");
           const server = serve({ ...given, mishaps }, frames, false);
           const stream = server.cursor().runs.stream(ref, { include, from });

@@ -1,4 +1,4 @@
-import type { RunStream } from "cursor-cloud-agents";
+import type { RunStream, RunStreamInclude } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
 import {
   apiError,
@@ -45,7 +45,7 @@ async function read<T>(stream: ReadableStream<T>): Promise<T[]> {
 }
 
 describe("a stream", () => {
-  it("sends nothing before it is read, and knows its run at once (B86)", async () => {
+  it("sends nothing before it is read, and knows its run at once", async () => {
     const server = whole();
     const stream = server.cursor().runs.stream(ref);
     const web = stream.toReadableStream();
@@ -56,7 +56,7 @@ describe("a stream", () => {
     expect(briefly(await read(web))).toEqual(all);
   });
 
-  it("can be read twice at once: two connections, each with everything once (B82)", async () => {
+  it("can be read twice at once: two connections, each with everything once", async () => {
     const server = whole();
     const stream = server.cursor().runs.stream(ref);
     const [one, other] = await server.run(Promise.all([collect(stream), collect(stream)]));
@@ -66,7 +66,7 @@ describe("a stream", () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it("of another run has that run's text alone (B82)", async () => {
+  it("of another run has that run's text alone", async () => {
     const second = "run-00000000-0000-0000-0000-000000000002";
     const server = new StreamServer(({ path }) =>
       END(assistant("1", path.includes(second) ? "two" : "one"), ending),
@@ -125,7 +125,7 @@ describe("a stream", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("refuses arguments that can't work, before anything is sent", () => {
+  it("rejects arguments that can't work, before anything is sent", () => {
     const { runs } = whole().cursor();
     const open = (options: object) => () => runs.stream(ref, options);
     expect(open({ include: "everything" })).toThrow(expect.objectContaining({ argument: "include" }));
@@ -148,8 +148,32 @@ describe("a stream", () => {
   });
 });
 
+describe("the options of a stream", () => {
+  it("are copied in the call, a checkpoint in them included", async () => {
+    const server = new StreamServer([END(...frames.slice(3))]);
+    const from = { agentId: ref.agentId, runId: ref.id, lastEventId: "100-5" };
+    const options = { from, include: "simplified" as RunStreamInclude };
+    const stream = server.cursor().runs.stream(ref, options);
+    from.lastEventId = "999-9";
+    options.include = "interaction";
+    expect(briefly(await server.run(collect(stream)))).toEqual(all.slice(3));
+    expect(server.positions).toEqual(["100-5"]);
+  });
+
+  it("are checked in the call, those of its requests included", () => {
+    const { runs } = whole().cursor();
+    for (const [argument, options] of Object.entries({
+      timeout: { timeout: 0 },
+      headers: { headers: { "a b": "c" } },
+      retries: { retries: 1 },
+    })) {
+      expect(() => runs.stream(ref, {}, options)).toThrow(expect.objectContaining({ argument }));
+    }
+  });
+});
+
 describe("text()", () => {
-  it("is the reply's pieces, untouched and once in every mode (B18, B19, B83)", async () => {
+  it("is the reply's pieces, untouched and once in every mode", async () => {
     const pieces = ["Hello", " ", "\n", "world", ""];
     const body = pieces.map(
       (text, index) => assistant(`${index}`, text) + update(`${index}`, { type: "text-delta", text }),
@@ -172,7 +196,7 @@ describe("text()", () => {
 });
 
 describe("toReadableStream()", () => {
-  it("reads nothing ahead: the checkpoint stands where its reader stands", async () => {
+  it("reads nothing ahead: the checkpoint is its consumer's position", async () => {
     const server = whole();
     const stream = server.cursor().runs.stream(ref);
     const reader = stream.toReadableStream().getReader();
@@ -191,7 +215,7 @@ describe("toReadableStream()", () => {
     });
   });
 
-  it("cancelled while a pull is pending ends the connection (B84)", async () => {
+  it("cancelled while a pull is pending ends the connection", async () => {
     const server = new StreamServer([STALL(status())]);
     const reader = server.cursor().runs.stream(ref).toReadableStream().getReader();
     await reader.read();
@@ -203,7 +227,7 @@ describe("toReadableStream()", () => {
     expect(server.clock.pending).toBe(0);
   });
 
-  it("cancelled while events arrive ignores them, in a hundred interleavings (B84)", async () => {
+  it("cancelled while events arrive ignores them, in a hundred interleavings", async () => {
     for (let ticks = 0; ticks < 100; ticks++) {
       const server = new StreamServer(() => END(...frames.slice(0, 1), frames.slice(1).join("")));
       const reader = server.cursor().runs.stream(ref).toReadableStream().getReader();
@@ -218,7 +242,7 @@ describe("toReadableStream()", () => {
   });
 });
 
-describe("whatever becomes of a stream, no rejection goes astray (B29, B36)", () => {
+describe("however a stream is used, no rejection stays unhandled", () => {
   const ways: [string, (stream: RunStream) => unknown][] = [
     ["result() is called and dropped", (stream) => void stream.result()],
     ["result() is called twice, one listened to", (stream) => [stream.result(), stream.result()][1]],

@@ -13,7 +13,7 @@ describe("the ids of a stream", () => {
     expect(recent.hasForgotten).toBe(true);
   });
 
-  it("are remembered as well when they come after the first look", () => {
+  it("are remembered also when they come after the first search", () => {
     const recent = new RecentIds();
     recent.add("1-0");
     expect([recent.has("1-0"), recent.has("2-0")]).toEqual([true, false]);
@@ -22,7 +22,7 @@ describe("the ids of a stream", () => {
     expect(recent.hasForgotten).toBe(false);
   });
 
-  it("are told apart whatever their length and letters", () => {
+  it("are kept apart whatever their length and letters", () => {
     const recent = new RecentIds();
     const odd = [
       "a",
@@ -41,7 +41,7 @@ describe("the ids of a stream", () => {
     expect([recent.has("a"), recent.has("24999-0")]).toEqual([false, true]);
   });
 
-  it("are none before the first", () => {
+  it("are none before the first one", () => {
     const recent = new RecentIds();
     expect(recent.isEmpty).toBe(true);
     recent.add("1-0");

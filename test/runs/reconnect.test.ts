@@ -30,7 +30,7 @@ const gaps = ({ streams }: StreamServer) => streams.slice(1).map(({ at }, index)
 const failing = (server: StreamServer, options = {}) =>
   readAll(server, options).catch((error: unknown) => error);
 
-describe("what breaks a connection is a drop, not an error (B33)", () => {
+describe("a connection that breaks is a drop, not an error", () => {
   it.each([
     ["the body times out", broken(terminated("UND_ERR_BODY_TIMEOUT"))],
     ["the socket closes", broken(terminated("UND_ERR_SOCKET"))],
@@ -57,14 +57,14 @@ describe("what breaks a connection is a drop, not an error (B33)", () => {
     ["503 stream_unavailable", apiError(503, "stream_unavailable")],
     ["504", refuse(504, html)],
     ["520, which only proxies know", refuse(520, html)],
-    ["409 stream_unavailable (T8)", apiError(409, "stream_unavailable")],
+    ["409 stream_unavailable", apiError(409, "stream_unavailable")],
     ["409 whose body breaks off before its code", { ...apiError(409, "x"), chunks: [], ending: lost }],
-    ["200 with a page of HTML (B66)", refuse(200, "<html>login</html>")],
-    ["200 with JSON (B66)", refuse(200, { error: { code: "x" } })],
+    ["200 with a page of HTML", refuse(200, "<html>login</html>")],
+    ["200 with JSON", refuse(200, { error: { code: "x" } })],
     ["200 with another text type", { ...END(ending), headers: { "content-type": "text/event-streams" } }],
     ["200 without a type", { ...END(ending), headers: {} }],
-  ])("%s at the opening, and at a resume", async (_name, refusal) => {
-    const server = new StreamServer([refusal, CUT(hel), refusal, END(ending)]);
+  ])("%s at the opening, and at a resume", async (_name, failed) => {
+    const server = new StreamServer([failed, CUT(hel), failed, END(ending)]);
     expect(briefly(await readAll(server))).toEqual(all);
     expect(server.positions).toEqual([undefined, undefined, "100-0", "100-0"]);
     expect(server.lookups).toHaveLength(0);
@@ -72,8 +72,8 @@ describe("what breaks a connection is a drop, not an error (B33)", () => {
   });
 
   it("a 400 at a resume whose body breaks off before its code: it was the position, which isn't sent again", async () => {
-    const refusal = { ...apiError(400, "x"), chunks: [], ending: lost };
-    const server = new StreamServer([CUT(hel), refusal, END(hel, ending)]);
+    const failed = { ...apiError(400, "x"), chunks: [], ending: lost };
+    const server = new StreamServer([CUT(hel), failed, END(hel, ending)]);
     expect(briefly(await readAll(server))).toEqual(all);
     expect(server.positions).toEqual([undefined, "100-0", undefined]);
   });
@@ -107,7 +107,7 @@ describe("what is final", () => {
     }
   });
 
-  it("stays what it is: reading on repeats the error and sends nothing", async () => {
+  it("stays final: a further read repeats the error and sends nothing", async () => {
     const server = new StreamServer([apiError(403, "plan_required")]);
     const stream = server.cursor().runs.stream(ref);
     const iterator = stream[Symbol.asyncIterator]();
@@ -120,10 +120,10 @@ describe("what is final", () => {
 
 describe("the budget", () => {
   it.each([0, 1, 4, 10])(
-    "of %i tries is shared by opening and resuming, and by nothing else (B45)",
+    "of %i reconnects is shared by opening and resuming, and by nothing else",
     async (maxReconnects) => {
-      for (const refusal of [UNREACHABLE, apiError(503, "down"), END(status())]) {
-        const server = new StreamServer(() => refusal, { runs: ["RUNNING"] });
+      for (const failed of [UNREACHABLE, apiError(503, "down"), END(status())]) {
+        const server = new StreamServer(() => failed, { runs: ["RUNNING"] });
         await failing(server, { maxReconnects });
         expect(server.streams).toHaveLength(1 + maxReconnects);
       }
@@ -137,7 +137,7 @@ describe("the budget", () => {
     expect(server.streams).toHaveLength(11);
   });
 
-  it("starts anew with every new event", async () => {
+  it("starts again with every new event", async () => {
     let id = 0;
     const server = new StreamServer((_request, index) => {
       if (index === 40) return END(ending);
@@ -158,7 +158,7 @@ describe("the budget", () => {
     ["a broken network", UNREACHABLE, isStreamError],
     ["silence", SILENT, isStreamError],
     ["early ends", END(status()), isStreamError],
-    ["refusals", refuse(504, html), isApiError],
+    ["failed responses", refuse(504, html), isApiError],
   ])("used up by %s ends in an error that names its cause", async (_name, connection, guard) => {
     const server = new StreamServer([CUT(hel), connection, connection], { runs: ["RUNNING"] });
     const error = (await failing(server, { maxReconnects: 2 })) as Error;
@@ -172,7 +172,7 @@ describe("the budget", () => {
     }
   });
 
-  it("used up while the run ended meanwhile still ends in the outcome", async () => {
+  it("used up although the run ended meanwhile still ends in the outcome", async () => {
     for (const maxReconnects of [0, 1]) {
       const server = new StreamServer(() => UNREACHABLE, { runs: ["FINISHED"] });
       expect(briefly(await readAll(server, { maxReconnects }))).toEqual(["result", "done"]);
@@ -180,7 +180,7 @@ describe("the budget", () => {
     }
   });
 
-  it("from the third fruitless try in a row on, each is followed by a look at the run", async () => {
+  it("after the third connection in a row without progress, each is followed by a look at the run", async () => {
     const server = new StreamServer((_request, index) => (index === 6 ? END(ending) : UNREACHABLE), {
       runs: ["RUNNING", refuse(404 - 4, "x"), "RUNNING"],
     });
@@ -201,7 +201,7 @@ describe("the delay", () => {
     }
   });
 
-  it("begins anew after progress", async () => {
+  it("begins again after progress", async () => {
     const server = new StreamServer([UNREACHABLE, UNREACHABLE, CUT(hel), UNREACHABLE, END(ending)]);
     await readAll(server);
     expect(gaps(server)).toEqual([500, 1_000, 500, 1_000]);
@@ -209,17 +209,17 @@ describe("the delay", () => {
 
   it.each([
     ["seconds", "7", 7_000],
-    ["nothing", "0", 0],
+    ["less than its own pause, which is never shortened", "0", 500],
     ["a date", "Thu, 01 Jan 2026 00:01:30 GMT", 90_000],
     ["five minutes", "300", 300_000],
     ["more than five minutes", "3600", 300_000],
   ])("is what Retry-After asks for: %s", async (_name, value, expected) => {
     for (const code of [429, 503, 409]) {
-      const refusal = apiError(code, "stream_unavailable", {
+      const failed = apiError(code, "stream_unavailable", {
         "retry-after": value,
         date: "Thu, 01 Jan 2026 00:00:00 GMT",
       });
-      const server = new StreamServer([refusal, END(hel, ending)]);
+      const server = new StreamServer([failed, END(hel, ending)]);
       expect(briefly(await readAll(server))).toEqual(all);
       expect(gaps(server)).toEqual([expected]);
     }
@@ -227,9 +227,9 @@ describe("the delay", () => {
 
   it("is announced: the attempt, the reason, the position", async () => {
     const server = new StreamServer([CUT(hel), apiError(503, "down"), END(ending)]);
-    const told: unknown[] = [];
-    await readAll(server, { onReconnect: (info) => told.push(info) });
-    expect(told).toEqual([
+    const reported: unknown[] = [];
+    await readAll(server, { onReconnect: (info) => reported.push(info) });
+    expect(reported).toEqual([
       { attempt: 1, reason: expect.objectContaining({ reason: "disconnected" }), lastEventId: "100-0" },
       { attempt: 2, reason: expect.objectContaining({ status: 503, code: "down" }), lastEventId: "100-0" },
     ]);

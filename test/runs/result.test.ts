@@ -40,7 +40,7 @@ const resuming = () =>
     return END(status(), ...frames.slice(at + 1));
   });
 
-describe("result() (B38)", () => {
+describe("result()", () => {
   it("alone reads the stream, with one request", async () => {
     const server = resuming();
     expect(await server.run(server.cursor().runs.stream(ref).result())).toEqual({
@@ -81,7 +81,7 @@ describe("result() (B38)", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("inside the loop body settles through Get A Run, and the loop goes on", async () => {
+  it("inside the loop body settles through Get A Run, and the loop continues", async () => {
     const server = new StreamServer([END(...frames)], {
       runs: ["RUNNING", "RUNNING", runOf("FINISHED", { result: "Hello" })],
     });
@@ -102,7 +102,7 @@ describe("result() (B38)", () => {
     expect([first, second! - first!, third! - second!]).toEqual([5_000, 7_500, 11_250]);
   });
 
-  it("inside the loop body, at the result event, is there", async () => {
+  it("inside the loop body, at the result event, is known", async () => {
     const server = resuming();
     const stream = server.cursor().runs.stream(ref);
     for await (const event of stream)
@@ -152,7 +152,7 @@ describe("result() (B38)", () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it("after a close behind the end is what it was", async () => {
+  it("after the end is not changed by close", async () => {
     const server = resuming();
     const stream = server.cursor().runs.stream(ref);
     await server.run(collect(stream));
@@ -211,7 +211,7 @@ describe("result() (B38)", () => {
     },
   );
 
-  it("fails as the stream does, also for who asks later", async () => {
+  it("fails as the stream does, also when it is called later", async () => {
     const server = new StreamServer([apiError(404, "run_not_found")]);
     const stream = server.cursor().runs.stream(ref);
     const early = stream.result();
@@ -231,7 +231,7 @@ describe("result() (B38)", () => {
     expect(outcome).toMatchObject({ text: "Hello", streamedText: "lo" });
   });
 
-  it("after a reader left at any moment, however awkward, has every word once", async () => {
+  it("after a consumer left at any moment has every word once", async () => {
     for (let ticks = 0; ticks < 120; ticks++) {
       const server = resuming();
       const stream = server.cursor().runs.stream(ref);

@@ -25,7 +25,7 @@ const hel = assistant("100-0", "Hel");
 const lo = assistant("101-0", "lo");
 
 describe("a stream that was cut", () => {
-  it("goes on behind the last id received, as if nothing had happened (B12)", async () => {
+  it("continues after the last id received, as if nothing had happened", async () => {
     const server = new StreamServer([
       CUT(status(), hel, tool("101-0", "c", "running")),
       END(status(), tool("102-0", "c", "completed"), assistant("103-0", "lo"), ending),
@@ -46,19 +46,19 @@ describe("a stream that was cut", () => {
     expect(server.lookups).toHaveLength(0);
   });
 
-  it("names its newest id each time, and a caller's only at first (B16)", async () => {
+  it("resumes from its newest id each time, and from the caller's only at first", async () => {
     const server = new StreamServer([CUT(status(), hel), CUT(status(), lo), END(status(), ending)]);
     await readAll(server, { from: "050-0" });
     expect(server.positions).toEqual(["050-0", "100-0", "101-0"]);
   });
 
-  it("names a caller's position again while nothing newer came", async () => {
+  it("resumes from the caller's position again while nothing newer came", async () => {
     const server = new StreamServer([CUT(status()), CUT(), END(lo, ending)]);
     await readAll(server, { from: "050-0" });
     expect(server.positions).toEqual(["050-0", "050-0", "050-0"]);
   });
 
-  it("and replayed from the start drops what was delivered (B17)", async () => {
+  it("and replayed from the start drops what was delivered", async () => {
     const server = new StreamServer([CUT(status(), hel), END(status(), hel, lo, ending)]);
     expect(briefly(await readAll(server))).toEqual([
       "status RUNNING",
@@ -84,14 +84,14 @@ describe("a stream that was cut", () => {
     ["an empty id with a space resets it", `id: \nevent: heartbeat\ndata: {}\n\n`, undefined],
     ["an id without a colon resets it", `id\nevent: heartbeat\ndata: {}\n\n`, undefined],
     ["an id with a NUL is ignored", `id: 1\0\nevent: heartbeat\ndata: {}\n\n`, "100-0"],
-  ])("%s (B15)", async (_name, block, position) => {
+  ])("%s", async (_name, block, position) => {
     const server = new StreamServer([CUT(hel, block), END(hel, lo, ending)]);
     const names = briefly(await readAll(server)).filter((name) => !/^(heartbeat|status)/.test(name));
     expect(server.positions).toEqual([undefined, position]);
     expect(names).toEqual(["assistant#100-0 Hel", "assistant#101-0 lo", ...ended]);
   });
 
-  it.each(["simplified", "all"] as const)("stands nowhere after a reset (%s)", async (include) => {
+  it.each(["simplified", "all"] as const)("has no position after a reset (%s)", async (include) => {
     const reset = frame("heartbeat", {}, "");
     const server = new StreamServer([CUT(assistant("99-0", "a"), hel, reset), END(hel, ending)]);
     const stream = server.cursor().runs.stream(ref, { include });
@@ -102,7 +102,7 @@ describe("a stream that was cut", () => {
   });
 
   it.each(["naïve-😀", " padded ", "tab\tbed\u0001", "x".repeat(10)])(
-    "with the id %j resumes where that can be a header, and else reads the stream again",
+    "with the id %j resumes if that can be a header, and otherwise reads the stream again",
     async (id) => {
       const server = new StreamServer([CUT(assistant(id, "a")), END(assistant(id, "a"), lo, ending)]);
       const events = await readAll(server);
@@ -120,7 +120,7 @@ describe("a stream that was cut", () => {
     expect(server.positions).toEqual([undefined, "1"]);
   });
 
-  it("between result and done is over: done is supplied, and nothing is asked (B17, T1)", async () => {
+  it("between result and done is over: done is supplied, and nothing is requested", async () => {
     const server = new StreamServer([CUT(hel, result())]);
     const events = await readAll(server);
     expect(briefly(events)).toEqual(["assistant#100-0 Hel", ...ended]);
@@ -128,7 +128,7 @@ describe("a stream that was cut", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("moves on by the ids of events it does not deliver (B19)", async () => {
+  it("moves its position past events it does not deliver", async () => {
     const server = new StreamServer([
       CUT(hel, update("100-1", { type: "text-delta", text: "Hel" })),
       END(lo, ending),
@@ -155,18 +155,18 @@ describe("the status that opens every connection", () => {
     expect(names.indexOf("status FINISHED")).toBeGreaterThan(names.indexOf("assistant#101-0 lo"));
   });
 
-  it("goes on from the status of a checkpoint", async () => {
+  it("continues from the status of a checkpoint", async () => {
     const server = new StreamServer([END(status(), lo, ending)]);
     const from = { agentId: ref.agentId, runId: ref.id, lastEventId: "100-0", status: "RUNNING" };
     expect(briefly(await readAll(server, { from }))).toEqual(["assistant#101-0 lo", ...ended]);
   });
 });
 
-describe("a position that the server refuses", () => {
-  const refused = apiError(400, "invalid_last_event_id");
+describe("a position that the server rejects", () => {
+  const rejected = apiError(400, "invalid_last_event_id");
 
-  it("is never sent again; the stream is read anew and what is known dropped (B13)", async () => {
-    const server = new StreamServer([CUT(status(), hel), refused, END(status(), hel, lo, ending)]);
+  it("is never sent again; the stream is read from its start, and what was delivered is dropped", async () => {
+    const server = new StreamServer([CUT(status(), hel), rejected, END(status(), hel, lo, ending)]);
     expect(briefly(await readAll(server))).toEqual([
       "status RUNNING",
       "assistant#100-0 Hel",
@@ -176,10 +176,10 @@ describe("a position that the server refuses", () => {
     expect(server.positions).toEqual([undefined, "100-0", undefined]);
   });
 
-  it("is not sent again after a further cut either (B13)", async () => {
+  it("is not sent again after a further cut either", async () => {
     const server = new StreamServer([
       CUT(status(), hel),
-      refused,
+      rejected,
       CUT(status()),
       CUT(status(), hel),
       CUT(hel, lo),
@@ -194,7 +194,7 @@ describe("a position that the server refuses", () => {
       assistant(id, text) + update(id, { type: "text-delta", text });
     const server = new StreamServer([
       CUT(twins("1", "a"), twins("2", "b"), assistant("3", "c")),
-      refused,
+      rejected,
       END(twins("1", "a"), twins("2", "b"), twins("3", "c"), ending),
     ]);
     const events = await readAll(server, { include });
@@ -206,7 +206,7 @@ describe("a position that the server refuses", () => {
     ]);
   });
 
-  it("was the caller's: a StreamError before any event, and nothing is opened anew", async () => {
+  it("that is the caller's is a StreamError before any event, and nothing is opened again", async () => {
     const froms = [
       "050-0",
       {
@@ -218,7 +218,7 @@ describe("a position that the server refuses", () => {
       },
     ];
     for (const from of froms) {
-      const server = new StreamServer([refused]);
+      const server = new StreamServer([rejected]);
       const stream = server.cursor().runs.stream(ref, { from });
       const error = await server.run(collect(stream).catch((cause: unknown) => cause));
       expect(isStreamError(error) && error.reason).toBe("invalid_position");
@@ -228,8 +228,8 @@ describe("a position that the server refuses", () => {
     }
   });
 
-  it("though none was sent is final", async () => {
-    const server = new StreamServer([refused]);
+  it("although none was sent is final", async () => {
+    const server = new StreamServer([rejected]);
     await expect(readAll(server)).rejects.toMatchObject({ kind: "api", status: 400 });
     expect(server.requests).toHaveLength(1);
   });

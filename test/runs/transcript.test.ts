@@ -20,7 +20,7 @@ function freeze<T>(value: T): T {
 }
 
 describe("a transcript", () => {
-  it("gathers text and thinking as they come, blanks and empty pieces included (B83)", () => {
+  it("gathers text and thinking as they come, blanks and empty pieces included", () => {
     const events = ["Hello", " ", "\n", "world", ""].map(text);
     expect(reduce(events)).toEqual({ text: "Hello \nworld", thinking: "", tools: [], family: "simplified" });
     expect(reduce([event("thinking", { text: "hm" }), event("thinking", { text: "…" })]).thinking).toBe(
@@ -48,7 +48,7 @@ describe("a transcript", () => {
     ]);
   });
 
-  it("is made of one family only, the one that came first (B19)", () => {
+  it("is made of one family only, the first to arrive", () => {
     const simplified = [text("Hel"), call("a", "running")];
     const twins = [
       update({ type: "text-delta", text: "Hel" }),
@@ -65,7 +65,7 @@ describe("a transcript", () => {
     expect(reduce([update({ type: "step-started" }), ...simplified]).family).toBe("simplified");
   });
 
-  it("reads interaction updates, of any shape, without a fault", () => {
+  it("reads interaction updates of any shape without failing", () => {
     const transcript = reduce([
       update({ type: "thinking-delta", text: "hm" }),
       update({ type: "text-delta", text: "ok" }),
@@ -103,7 +103,7 @@ describe("a transcript", () => {
     });
   });
 
-  it("never changes what it was made of, and shares what did not change", () => {
+  it("never changes what it was made of, and shares the unchanged parts", () => {
     const start = freeze(reduce([text("a"), call("a", "running", { args: {} }), call("b", "running")]));
     const events = freeze([
       text("b"),

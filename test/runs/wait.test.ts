@@ -31,7 +31,7 @@ describe("wait()", () => {
   });
 
   it.each(["FINISHED", "ERROR", "CANCELLED", "EXPIRED"])(
-    "resolves for %s: every ending is one (B22)",
+    "resolves for %s: every outcome counts",
     async (state) => {
       const server = new StreamServer([stream(state)], { runs: [runOf(state)] });
       expect((await server.run(server.cursor().runs.wait(ref))).status).toBe(state);
@@ -39,7 +39,7 @@ describe("wait()", () => {
   );
 
   it.each(["ERROR", "CANCELLED", "EXPIRED"])(
-    "rejects for %s with throwOnFailure, and for FINISHED not",
+    "rejects for %s with throwOnFailure, but not for FINISHED",
     async (state) => {
       for (const value of [state, "FINISHED"]) {
         const server = new StreamServer([stream(value)], { runs: [runOf(value, { durationMs: 90 })] });
@@ -55,7 +55,7 @@ describe("wait()", () => {
     },
   );
 
-  it("never hands out half an answer as a result (B23)", async () => {
+  it("never returns part of a reply as a result", async () => {
     const half = runOf("CANCELLED", { result: '{"title":"x"}', durationMs: 5 });
     for (const connection of [gone, stream("CANCELLED")]) {
       const server = new StreamServer([connection], { runs: [half] });
@@ -69,7 +69,7 @@ describe("wait()", () => {
     expectTypeOf<Extract<keyof Exclude<TerminalRun, { status: "FINISHED" }>, "result">>().toBeNever();
   });
 
-  it("goes by the status alone: branches and pull requests are the agent's (B25)", async () => {
+  it("goes by the status alone: branches and pull requests are the agent's", async () => {
     const branch = (name: string) => ({
       repoUrl: "github.com/o/r",
       branch: name,
@@ -86,7 +86,7 @@ describe("wait()", () => {
     expect(server.lookups).toHaveLength(2);
   });
 
-  it("believes the stream's result where Get A Run lags behind", async () => {
+  it("believes the stream's result where Get A Run is behind", async () => {
     const server = new StreamServer([stream("CANCELLED")], { runs: [runOf("RUNNING")] });
     expect(await server.run(server.cursor().runs.wait(ref))).toMatchObject({
       status: "CANCELLED",
@@ -95,7 +95,7 @@ describe("wait()", () => {
     });
   });
 
-  it("does not take a status it doesn't know for an end (B92)", async () => {
+  it("does not take an unknown status for an outcome", async () => {
     const server = new StreamServer([stream("PAUSED")], { runs: ["PAUSED", "PAUSED", "RUNNING", finished] });
     expect((await server.run(server.cursor().runs.wait(ref))).status).toBe("FINISHED");
   });
@@ -104,7 +104,7 @@ describe("wait()", () => {
     ["the stream is gone", () => gone],
     ["the stream never comes", () => refuse(503)],
     ["the stream breaks for good", () => CUT(status())],
-    ["the stream fails (B30)", () => END(status(), hel, failure("upstream_closed"))],
+    ["the stream fails", () => END(status(), hel, failure("upstream_closed"))],
     ["one event is too large", () => END(status(), `data: ${"x".repeat(33 * 2 ** 20)}`)],
   ])("polls when %s", async (_name, connection) => {
     const server = new StreamServer(connection, {
@@ -124,22 +124,22 @@ describe("wait()", () => {
     expect(server.lookups).toHaveLength(0);
   });
 
-  it("tells each status once, the last one by the outcome", async () => {
+  it("reports each status once, the last one by the outcome", async () => {
     const server = new StreamServer(
       [CUT(status("CREATING"), status(), hel), CUT(status()), stream("CANCELLED")],
       { runs: ["CANCELLED"] },
     );
-    const told: string[] = [];
-    await server.run(server.cursor().runs.wait(ref, { onStatus: (value) => told.push(value) }));
-    expect(told).toEqual(["CREATING", "RUNNING", "CANCELLED"]);
+    const reported: string[] = [];
+    await server.run(server.cursor().runs.wait(ref, { onStatus: (value) => reported.push(value) }));
+    expect(reported).toEqual(["CREATING", "RUNNING", "CANCELLED"]);
   });
 
-  it("tells statuses while it polls, too", async () => {
+  it("reports statuses while it polls, too", async () => {
     const server = new StreamServer([gone], { runs: ["CREATING", "RUNNING", "RUNNING", "PAUSED", "ERROR"] });
-    const told: string[] = [];
-    await server.run(server.cursor().runs.wait(ref, { onStatus: (value) => told.push(value) }));
-    expect(told.filter((value, index) => value !== told[index - 1])).toEqual(told);
-    expect(told.slice(-3)).toEqual(["RUNNING", "PAUSED", "ERROR"]);
+    const reported: string[] = [];
+    await server.run(server.cursor().runs.wait(ref, { onStatus: (value) => reported.push(value) }));
+    expect(reported.filter((value, index) => value !== reported[index - 1])).toEqual(reported);
+    expect(reported.slice(-3)).toEqual(["RUNNING", "PAUSED", "ERROR"]);
   });
 
   it.each([
@@ -157,7 +157,7 @@ describe("wait()", () => {
     expect(server.openBodies).toBe(0);
   });
 
-  it("has a deadline for the whole, and leaves nothing behind it", async () => {
+  it("has a deadline for the whole wait, and leaves nothing running after it", async () => {
     for (const connection of [STALL(status()), gone]) {
       const server = new StreamServer(() => connection, { runs: ["RUNNING"] });
       const before = server.clock.now();
@@ -173,7 +173,7 @@ describe("wait()", () => {
     }
   });
 
-  it("ends with the caller's reason at once, and the run goes on (B26)", async () => {
+  it("ends with the caller's reason at once, and never cancels the run", async () => {
     for (const connection of [STALL(status()), gone]) {
       const server = new StreamServer([connection], { runs: ["RUNNING"] });
       const controller = new AbortController();
@@ -199,7 +199,7 @@ describe("wait()", () => {
     expect(await server.run(server.cursor().runs.wait(ref))).toEqual(finished);
   });
 
-  it("refuses arguments that can't work", async () => {
+  it("rejects arguments that can't work", async () => {
     const { runs } = new StreamServer([]).cursor();
     await expect(runs.wait({ agentId: "", id: "x" })).rejects.toMatchObject({ kind: "argument" });
     await expect(runs.wait(ref, { timeout: -1 })).rejects.toMatchObject({ argument: "timeout" });
@@ -208,7 +208,7 @@ describe("wait()", () => {
 });
 
 describe("during a silent stream", () => {
-  it("the run can be cancelled: ids are there from the start (B37, B86)", async () => {
+  it("the run can be cancelled: ids are there from the start", async () => {
     const server = new StreamServer([STALL(status())], {
       runs: ["CANCELLED"],
       other: ({ path }) => (path.endsWith("/cancel") ? { id: ref.id } : refuse(404)),
@@ -222,7 +222,7 @@ describe("during a silent stream", () => {
     reading.close();
   });
 
-  it("a cancel that is never answered times out, and the stream is still there (B37)", async () => {
+  it("a cancel that is never answered times out, and the stream is still there", async () => {
     const server = new StreamServer([{ ...END(status(), hel, result(), done), pace: 40_000 }], {
       other: () => ({ ...END(), delay: Number.POSITIVE_INFINITY }),
     });

@@ -47,8 +47,8 @@ const story = (server: StreamServer) =>
 const create = (server: StreamServer, options: object = {}) =>
   server.run(Promise.resolve(server.cursor().runs.create(agentId, { prompt: "more" }, options)));
 
-describe("a follow-up to a busy agent (B54, B55)", () => {
-  it("is refused at once, by default", async () => {
+describe("a follow-up to a busy agent", () => {
+  it("is rejected at once, by default", async () => {
     const server = agent([busy]);
     const error = await create(server).catch((cause: unknown) => cause);
     expect(isApiError(error, "agent_busy")).toBe(true);
@@ -66,7 +66,7 @@ describe("a follow-up to a busy agent (B54, B55)", () => {
     expect(new Set(bodies)).toEqual(new Set(['{"prompt":{"text":"more"}}']));
   });
 
-  it("is never posted while the run in the way is known to go on", async () => {
+  it("is never posted while the run in the way is known to be active", async () => {
     const server = agent([busy, created], { runs: [...Array(30).fill("RUNNING"), "CANCELLED"] });
     await create(server, { whenBusy: "wait" });
     expect(posts(server)).toHaveLength(2);
@@ -105,7 +105,7 @@ describe("a follow-up to a busy agent (B54, B55)", () => {
     expect(posts(server)).toHaveLength(1);
   });
 
-  it("comes back in a moment when the agent is only winding down", async () => {
+  it("is sent again after a second when the agent is only winding down", async () => {
     for (const whenBusy of ["wait", "cancel"]) {
       const server = agent([busy, created], { runs: ["FINISHED"] });
       await create(server, { whenBusy });
@@ -115,14 +115,14 @@ describe("a follow-up to a busy agent (B54, B55)", () => {
     }
   });
 
-  it("asks for no run without a name (B27)", async () => {
+  it("asks for no run where the agent names none", async () => {
     const server = agent([busy, created], { latest: null });
     await create(server, { whenBusy: "wait" });
     expect(story(server)).toEqual(["POST /runs", "GET /", "POST /runs"]);
     expect(server.requests.some(({ path }) => path.includes("undefined"))).toBe(false);
   });
 
-  it("gives up after ten rounds", async () => {
+  it("gives up after ten attempts", async () => {
     const server = agent(Array(10).fill(busy), { runs: ["FINISHED"] });
     await expect(create(server, { whenBusy: "wait" })).rejects.toMatchObject({ code: "agent_busy" });
     expect(posts(server)).toHaveLength(10);
@@ -153,7 +153,7 @@ describe("a follow-up to a busy agent (B54, B55)", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it("refuses a word it doesn't know", async () => {
+  it("rejects an unknown value of whenBusy", async () => {
     const server = agent([]);
     await expect(create(server, { whenBusy: "queue" })).rejects.toMatchObject({ argument: "whenBusy" });
   });

@@ -25,7 +25,7 @@ describe("an event without end", () => {
     ["data lines without a blank one", "data: x\n".repeat(8 * kib)],
     ["empty data lines", "data:\n".repeat(10 * kib)],
     ["event lines that replace each other", "event: x\n".repeat(7 * kib)],
-  ])("of %s is given up at maxEventBytes (B10)", async (_name, chunk) => {
+  ])("of %s is given up at maxEventBytes", async (_name, chunk) => {
     const server = new StreamServer([REPEAT(status(), assistant("100-0", "a"), chunk)]);
     const stream = server.cursor().runs.stream(ref, { maxEventBytes });
     const seen: string[] = [];
@@ -44,7 +44,7 @@ describe("an event without end", () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * maxEventBytes);
   });
 
-  it("is told from many small ones: the limit is per event", async () => {
+  it("is not confused with many small ones: the limit is per event", async () => {
     const server = new StreamServer([
       END(
         ...Array.from({ length: 50 }, (_, index) => assistant(`${index}`, "x".repeat(200))),
@@ -54,7 +54,7 @@ describe("an event without end", () => {
     expect(await readAll(server, { maxEventBytes: 500 })).toHaveLength(52);
   });
 
-  it("fails the result too, and once", async () => {
+  it("makes the result fail, too, and once", async () => {
     const server = new StreamServer([REPEAT("data:\n".repeat(100))]);
     const stream = server.cursor().runs.stream(ref, { maxEventBytes: kib });
     await expect(server.run(stream.result())).rejects.toMatchObject({ reason: "event_too_large" });
@@ -79,7 +79,7 @@ it.each([
   await expect(read(140)).rejects.toMatchObject({ reason: "event_too_large" });
 });
 
-describe("one very large event (B11)", () => {
+describe("one very large event", () => {
   const big = (size: number, newline: string) => {
     const data = { callId: "c1", name: "read_file", status: "completed", result: "a".repeat(size) };
     const body = new TextEncoder().encode(frame("tool_call", data, "100-5").replaceAll("\n", newline));

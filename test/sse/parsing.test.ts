@@ -29,7 +29,7 @@ describe("line ends", () => {
     ["LF", "\n"],
     ["CRLF", "\r\n"],
     ["CR", "\r"],
-  ])("%s frames an event alike wherever its bytes are split (B01)", async (_name, newline) => {
+  ])("%s frames an event alike wherever its bytes are split", async (_name, newline) => {
     const body = bytes((whole + ending).replaceAll("\n", newline));
     const splits = [...body.keys()].slice(1).map((at) => [body.subarray(0, at), body.subarray(at)]);
     const single = [...body].map((byte) => Uint8Array.of(byte));
@@ -39,7 +39,7 @@ describe("line ends", () => {
     }
   });
 
-  it("may be mixed within one body (B02)", async () => {
+  it("may be mixed within one body", async () => {
     const body =
       status().replace("\n", "\r\n") +
       'id: 100-0\nevent: assistant\ndata: {"text":"x"}\r\n\n' +
@@ -55,7 +55,7 @@ describe("line ends", () => {
     }
   });
 
-  it("are CR, LF and CRLF only; the body is UTF-8 without being told so (B05)", async () => {
+  it("are CR, LF and CRLF only; the body is UTF-8 without a charset", async () => {
     const text = "a\u2028b\u2029c\u0085d ✅";
     const body = assistant("100-0", text);
     expect(body).toContain(text); // unescaped
@@ -83,7 +83,7 @@ describe("line ends", () => {
     expect(server.positions).toEqual([undefined, "100-0"]);
   });
 
-  it("that never came leave the last frame undelivered", async () => {
+  it("that are missing leave the last frame undelivered", async () => {
     const server = new StreamServer([
       END(assistant("100-0", "whole"), assistant("101-0", "half").slice(0, -1)),
       END(ending),
@@ -96,7 +96,7 @@ describe("line ends", () => {
 describe("characters", () => {
   const text = "北京 “q” 🧪 é";
 
-  it("survive every split inside them (B03)", async () => {
+  it("survive every split inside them", async () => {
     const body = bytes(assistant("100-0", text));
     for (let at = 1; at < body.length; at++) {
       expect(textOf(await read(body.subarray(0, at), body.subarray(at)))).toBe(text);
@@ -104,7 +104,7 @@ describe("characters", () => {
     expect(textOf(await read(...byteByByte(assistant("100-0", text))))).toBe(text);
   });
 
-  it("cut in half with their connection leave no trace in the next one (B03)", async () => {
+  it("cut in half with their connection leave no trace in the next one", async () => {
     const body = bytes(assistant("101-0", text));
     for (let at = 1; at < body.length; at++) {
       const server = new StreamServer([
@@ -117,7 +117,7 @@ describe("characters", () => {
     }
   });
 
-  it("of a byte-order mark are dropped at the very start only (B04)", async () => {
+  it("of a byte-order mark are dropped at the very start only", async () => {
     const [first, ...rest] = byteByByte("\ufeff") as [Uint8Array, ...Uint8Array[]];
     const later = assistant("100-0", "\ufeffx\ufeff");
     for (const start of [[first, ...rest], [new Uint8Array(), first, ...rest], ["\ufeff"], ["", `\ufeff`]]) {
@@ -127,7 +127,7 @@ describe("characters", () => {
     }
   });
 
-  it("of white space are text like any other (B83)", async () => {
+  it("of white space are text like any other", async () => {
     const deltas = ["Hello", " ", "\n", "world", "", "  two", "\t"];
     const events = await read(deltas.map((delta, index) => assistant(`10${index}-0`, delta)).join(""));
     expect(events.flatMap((event) => (event.type === "assistant" ? [event.data.text] : []))).toEqual(deltas);
@@ -135,7 +135,7 @@ describe("characters", () => {
 });
 
 describe("frames", () => {
-  it("without data are life signs and no errors (B07)", async () => {
+  it("without data are signs of life, not errors", async () => {
     const server = new StreamServer([
       END(
         `${status()}: ping\n\nevent: heartbeat\n\nevent: heartbeat\ndata:\n\n`,
@@ -154,7 +154,7 @@ describe("frames", () => {
     ).toEqual([{}, {}]);
   });
 
-  it("of unknown names, values and fields pass through and move the position (B08)", async () => {
+  it("of unknown names, values and fields pass through and move the position", async () => {
     const odd = { callId: "c", name: "brand_new_tool", status: "queued", extra: [1] };
     const server = new StreamServer([
       CUT(status("WARMING_UP"), frame("usage_preview", { tokens: 3 }, "100-1")),
@@ -185,7 +185,7 @@ describe("frames", () => {
     });
   });
 
-  it("whose JSON does not parse are delivered as invalid, and the stream goes on (B09)", async () => {
+  it("whose JSON does not parse are delivered as invalid, and the stream continues", async () => {
     const bad = frame("assistant", '{"text":"br', "101-0");
     const glued = frame("thinking", '{"text":"a"}{"text":"b"}', "101-1");
     const server = new StreamServer([
@@ -201,7 +201,7 @@ describe("frames", () => {
     expect(server.positions).toEqual([undefined, "101-1"]);
   });
 
-  it("that are bad on every connection are delivered once (B09)", async () => {
+  it("that are bad on every connection are delivered once", async () => {
     const bad = frame("assistant", "{", "101-0");
     const all = [assistant("100-0", "a"), bad, assistant("102-0", "ok")];
     const server = new StreamServer([CUT(...all.slice(0, 2)), CUT(...all.slice(0, 2)), END(...all, ending)]);
@@ -236,12 +236,12 @@ describe("frames", () => {
     });
   });
 
-  it("show of an invalid payload 4 KB at most", async () => {
+  it("show at most 4 KB of an invalid payload", async () => {
     const [event] = await read(frame("assistant", `{${"x".repeat(100_000)}`, "100-0"));
     expect(event).toMatchObject({ type: "invalid", raw: expect.stringMatching(/^\{x{4095}$/) });
   });
 
-  it("lose one space behind the colon and no more; fields of unknown names are ignored", async () => {
+  it("lose one space after the colon and no more; unknown fields are ignored", async () => {
     const events = await read(
       'retry: 5\nfoo: bar\nid:100-0\nevent:assistant\ndata:  {"text":" two"}\nbaz\n\n',
     );
