@@ -1,7 +1,5 @@
 import { CursorError } from "./errors.ts";
 
-const parts: (() => Promise<unknown>)[] = [];
-
 /**
  * A part that is loaded at its first use, and once. What couldn't be loaded is tried again at the next: a file or a
  * network may be back by then.
@@ -9,20 +7,13 @@ const parts: (() => Promise<unknown>)[] = [];
  */
 export function lazy<T>(name: string, load: () => Promise<T>): () => Promise<T> {
   let part: Promise<T> | undefined;
-  const get = () => {
+  return () => {
     part ??= load().catch((cause: unknown) => {
       part = undefined;
       throw new CursorError(`the part of cursor-cloud-agents for ${name} could not be loaded`, { cause });
     });
     return part;
   };
-  parts.push(get);
-  return get;
-}
-
-/** Begins to load all parts. A clock that is moved by hand doesn't wait for a file, so who brings one gets them ahead. */
-export function loadParts(): void {
-  for (const part of parts) part().catch(() => {}); // its user hears of it
 }
 
 /** The iterator of what is on its way; once that is here, nothing stands between it and its reader. */

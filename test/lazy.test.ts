@@ -1,5 +1,3 @@
-import { Cursor } from "cursor-cloud-agents";
-import { ManualClock } from "cursor-cloud-agents/emulator";
 import { expect, it } from "vitest";
 import { lazy } from "../src/lazy.ts";
 
@@ -24,13 +22,4 @@ it("a part that could not be loaded is an error of ours, and is tried again at i
     cause,
   });
   expect(await part()).toBe("here");
-});
-
-it("all parts are loaded ahead for a clock that is moved by hand, and only for one", async () => {
-  let loads = 0;
-  lazy("tests", async () => ++loads);
-  new Cursor({ apiKey: "key_TEST" });
-  expect(loads).toBe(0);
-  new Cursor({ apiKey: "key_TEST", clock: new ManualClock() });
-  expect(loads).toBe(1);
 });
