@@ -1,6 +1,6 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { sleep } from "../async.ts";
-import { checkNames, checkSignal, oneOf, segment } from "../check.ts";
+import { checkOptions, checkSignal, oneOf, segment } from "../check.ts";
 import { ArgumentError, isApiError } from "../errors.ts";
 import type { Transport } from "../http/transport.ts";
 import { lazy } from "../lazy.ts";
@@ -163,10 +163,9 @@ export class Runs {
    */
   stream(ref: RunRef, options: RunStreamOptions = {}, requestOptions: RequestOptions = {}): RunStream {
     const checked = checkRef(ref);
-    checkNames(requestOptions, Object.keys(requestOptionTable));
-    const signal = requestOptions?.signal;
+    const { signal, ...others } = checkOptions(requestOptionTable, requestOptions);
     const merged = signal === undefined || options?.signal ? options : { ...options, signal };
-    return new LazyRunStream(checked, () => this.#source(checked, requestOptions), merged);
+    return new LazyRunStream(checked, () => this.#source(checked, others), merged);
   }
 
   /**

@@ -51,9 +51,9 @@ it.each(["5", "true", '"x"', "[]"])("a 200 with %s is no answer", async (body) =
 });
 
 it("a middleware that makes a new request can't have redirects followed", async () => {
-  const seen: string[] = [];
-  const fetch = async (request: Request) => {
-    seen.push(request.redirect);
+  const seen: unknown[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    seen.push(init?.redirect);
     return Response.json({});
   };
   const middleware = [{ onRequest: ({ request }: { request: Request }) => new Request(request.url) }];
