@@ -19,7 +19,7 @@ const namespace = Uint8Array.from([
  * second one.
  *
  * The id is `bc-` and a UUID of RFC 9562's version 5 (SHA-1 of a fixed namespace and the key in UTF-8), so programs in
- * other languages can make it, too. It is no secret, and it is as unique as the key: put everything into the key that
+ * other languages can make it, too. It is not a secret, and it is as unique as the key: put everything into the key that
  * identifies your job.
  *
  * @throws ArgumentError when the key is not a string, or empty

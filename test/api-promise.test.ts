@@ -28,7 +28,7 @@ describe("the promise of an answer", () => {
     expect(call.then() instanceof ApiPromise).toBe(false);
   });
 
-  it("is on its way without being awaited, and is sent once however often it is", async () => {
+  it("is sent at once without being awaited, and only once when it is awaited repeatedly", async () => {
     const { cursor, requests } = fake(reply(200, agent));
     const call = cursor.agents.get(agentId);
     await settle();
@@ -59,7 +59,7 @@ describe("the promise of an answer", () => {
     expect([requests.length, unhandled.length]).toEqual([1, 0]);
   });
 
-  it("a failure that nobody looks at is reported, once", async () => {
+  it("a failure that is not handled is reported once", async () => {
     const { cursor } = fake(refuse(404, "agent_not_found"));
     process.removeAllListeners("unhandledRejection").on("unhandledRejection", hear);
     void cursor.agents.get(agentId);
@@ -90,7 +90,7 @@ describe("the promise of a list", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("asks once for the first page, however often it is awaited and iterated", async () => {
+  it("loads the first page once, when it is awaited and iterated repeatedly", async () => {
     const { cursor, requests } = fake(answer);
     const list = cursor.agents.list();
     const { data, response } = await list.withResponse();

@@ -56,7 +56,7 @@ describe.each(family)("$name", ({ error, guard, name, kind }) => {
     expect(error.stack).toContain(error.message);
   });
 
-  it("is told by its guard, and by no other one but the base's", () => {
+  it("is recognised by its guard and by the guard of the base, and by no other", () => {
     expect(guard(error)).toBe(true);
     expect(isCursorError(error)).toBe(true);
     for (const other of family) {

@@ -204,7 +204,7 @@ export class Attempt implements RequestInfo {
       throw toConnectionError(error, this);
     }
     if (signal.aborted) {
-      // A fetch that ignores the signal may respond when nobody waits any more.
+      // A fetch that ignores the signal may respond after the attempt has ended.
       discard(response.body);
       throw signal.reason;
     }
@@ -361,7 +361,7 @@ const usualSettings = {
 /** A `Request` that the middleware has seen, as an init for `fetch`. The headers are a copy: middleware must not see the key. */
 async function initOf(request: Request): Promise<FetchInit> {
   const { method, headers, signal } = request;
-  // Bodies are JSON; one that a middleware has compressed is no text.
+  // Bodies are JSON; one that a middleware has compressed is binary.
   const body = headers.has("content-encoding") ? await request.arrayBuffer() : await request.text();
   const init: FetchInit = { method, headers: new Headers(headers), signal, redirect: "manual" };
   if (body !== "") init.body = body;

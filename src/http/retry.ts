@@ -85,7 +85,7 @@ export async function retry<T>(
   const { default: pRetry } = await race(import("p-retry"), { signal }).catch(() => {
     throw signal?.aborted ? signal.reason : failure;
   });
-  const backoff = new Backoff({ clock, random, ...pauses });
+  const schedule = new Backoff({ clock, random, ...pauses });
   let pause = 0;
   try {
     return await pRetry(
@@ -100,7 +100,7 @@ export async function retry<T>(
         minTimeout: 0,
         shouldRetry: ({ error }) => {
           if (signal?.aborted || !isRetryable(error, policy)) return false;
-          pause = backoff.next((error as Partial<ApiError>).retryAfterMs);
+          pause = schedule.next((error as Partial<ApiError>).retryAfterMs);
           onRetry?.(error);
           return true;
         },

@@ -247,10 +247,13 @@ describe("success with an odd body", () => {
     expect((await cursor.me()).apiKeyName).toBe("k");
   });
 
-  it.each([5, "text", true, [], [{}]])("JSON that is no object is an invalid response: %j", async (body) => {
-    const { cursor, fails } = fake(reply(200, JSON.stringify(body)));
-    expect(await fails(cursor.me())).toMatchObject({ kind: "api", code: "invalid_response" });
-  });
+  it.each([5, "text", true, [], [{}]])(
+    "JSON other than an object is an invalid response: %j",
+    async (body) => {
+      const { cursor, fails } = fake(reply(200, JSON.stringify(body)));
+      expect(await fails(cursor.me())).toMatchObject({ kind: "api", code: "invalid_response" });
+    },
+  );
 
   it("a create that is answered without its run is an invalid response, and may have been carried out", async () => {
     const { cursor, fails } = fake(reply(201, { agent: { id: "bc-1" } }), { maxRetries: 0 });

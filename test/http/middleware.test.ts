@@ -47,7 +47,7 @@ describe("a middleware", () => {
   });
 
   it.each(["https://evil.example/v1/me", "http://api.cursor.com/v1/me", "https://api.cursor.com:8443/v1/me"])(
-    "can send a request to %s, but the key doesn't go along",
+    "can send a request to %s, but without the key",
     async (elsewhere) => {
       const detour: Middleware = { onRequest: () => new Request(elsewhere) };
       const { cursor, requests } = fake([reply(200, { apiKeyName: "k" })], withMiddleware(detour));
@@ -76,7 +76,7 @@ describe("a middleware", () => {
     expect(read).toContain("agent_busy");
   });
 
-  it("that has read the body of a success is told so", async () => {
+  it("that has read the body of a success causes an error that says so", async () => {
     const greedy: Middleware = {
       async onResponse({ response }) {
         await response.text();
@@ -88,7 +88,7 @@ describe("a middleware", () => {
   });
 
   it.each(["onRequest", "onResponse"] as const)(
-    "whose %s throws a TypeError is wrong, not the network",
+    "whose %s throws a TypeError is not taken for a broken network",
     async (hook) => {
       const cause = new TypeError("Cannot read properties of undefined (reading 'x')");
       let calls = 0;
@@ -118,17 +118,17 @@ describe("headers", () => {
   });
 
   it.each([
-    ["no list", { onRequest() {} }],
+    ["something other than a list", { onRequest() {} }],
     ["an entry without a hook", [{}]],
-    ["a hook that is no function", [{ onRequest: "x" }]],
+    ["a hook that is not a function", [{ onRequest: "x" }]],
     ["a hole", [undefined]],
-  ])("%s is refused when the client is made", (_, middleware) => {
+  ])("%s is rejected when the client is made", (_, middleware) => {
     expect(() => fake([], { middleware: middleware as never })).toThrow(
       expect.objectContaining({ kind: "argument", argument: "middleware" }),
     );
   });
 
-  it("can't replace the key: that is said, not ignored", async () => {
+  it("can't replace the key: the attempt ends in an error", async () => {
     const argument = { kind: "argument", argument: "headers.authorization" };
     expect(() => fake(reply(200, agent), { headers: { authorization: "Bearer other" } })).toThrow(
       expect.objectContaining(argument),
@@ -141,12 +141,12 @@ describe("headers", () => {
 
   it.each([
     ["a line break in a value", { "x-a": "1\r\nx-b: 2" }, "headers.x-a"],
-    ["a value that is no Latin-1", { "x-a": "✓" }, "headers.x-a"],
+    ["a value outside of Latin-1", { "x-a": "✓" }, "headers.x-a"],
     ["a number", { "x-a": 1 as never }, "headers.x-a"],
     ["a blank in a name", { "x a": "1" }, "headers"],
     ["an empty name", { "": "1" }, "headers"],
     ["a string", "x-a: 1" as never, "headers"],
-  ])("%s is refused before anything is sent", async (_, headers, argument) => {
+  ])("%s is rejected before anything is sent", async (_, headers, argument) => {
     const { cursor, requests } = fake(reply(200, agent));
     expect(await failure(cursor.agents.get(agentId, { headers }))).toMatchObject({
       kind: "argument",
