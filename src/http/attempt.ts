@@ -54,7 +54,8 @@ export interface Answer {
  * One attempt at a request. On the way down, openapi-fetch makes the request, the middleware sees it, the key is added,
  * and `fetch` sends it. On the way up, the response passes the same places, and every failure becomes a typed error.
  *
- * All state is here and ends with the attempt, so a late response of one attempt can't disturb the next one.
+ * All state is here and ends with the attempt, so a late response of one attempt can't disturb the next one. The file is
+ * long because everything that a request passes between the transport and `fetch` is in it, in reading order.
  */
 export class Attempt implements RequestInfo {
   method = "request";
@@ -229,7 +230,7 @@ export class Attempt implements RequestInfo {
       discard(response.body);
       throw toRedirectError(response, this);
     }
-    if (type === "error") throw toConnectionError(new Error("no response came"), this);
+    if (type === "error") throw toConnectionError(new Error("no answer came"), this);
     const { clock } = this.#host.settings;
     const { text, complete } = await readErrorText(response, errorBodyLimit, clock, this.#controller.signal);
     this.#controller.signal.throwIfAborted();
