@@ -6,11 +6,7 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const every = "test/**/*.test.{ts,tsx}";
 
 /** Files that replace a module for themselves, and so must not share their modules with others. */
-const isolated = [
-  "test/errors.test.ts",
-  "test/http/retry-loading.test.ts",
-  "test/workers/lazy-queue.test.ts",
-];
+const isolated = ["test/errors.test.ts", "test/http/retry-loading.test.ts"];
 
 /** Files that start processes or compile programs. */
 const slow = [
@@ -52,11 +48,7 @@ export default defineConfig({
     ],
   },
   test: {
-    setupFiles: [
-      "test/support/unhandled-rejections.ts",
-      // A clock that is moved by hand does not wait for a part that is loaded at its first use.
-      "test/support/loaded.ts",
-    ],
+    setupFiles: ["test/support/unhandled-rejections.ts"],
     testTimeout: 20_000,
     // No core is left aside.
     maxWorkers: "100%",

@@ -1,8 +1,8 @@
 import { ArgumentError, unexpected } from "./errors.ts";
 
 /**
- * A random UUID (version 4). Not `crypto.randomUUID`: browsers have it in secure contexts only, `getRandomValues`
- * everywhere.
+ * A random UUID (version 4). Not from `crypto.randomUUID`, which browsers offer in secure contexts only, while
+ * `getRandomValues` is everywhere.
  */
 export function randomUuid(): string {
   return format(crypto.getRandomValues(new Uint8Array(16)), 4);
@@ -14,14 +14,15 @@ const namespace = Uint8Array.from([
 ]);
 
 /**
- * An agent id made of a key of your own: the same key gives the same id, on any machine, for ever. A job that crashed
- * between its create and its own note of it creates again with the same id, and finds its agent instead of a second one.
+ * Makes an agent id from a key of your own: the same key always gives the same id, on any machine. A job that crashed
+ * between its create and its own record of it creates again with the same id, and finds its agent instead of making a
+ * second one.
  *
- * The id is `bc-` and a UUID of RFC 9562's version 5 (SHA-1 of a fixed namespace and the key in UTF-8), so other
- * languages can make it, too. It is no secret, and as unique as the key: put everything into the key that makes
- * your job that job.
+ * The id is `bc-` and a UUID of RFC 9562's version 5 (SHA-1 of a fixed namespace and the key in UTF-8), so programs in
+ * other languages can make it, too. It is not a secret, and it is as unique as the key: put everything into the key that
+ * identifies your job.
  *
- * @throws ArgumentError when the key is no string or empty
+ * @throws ArgumentError when the key is not a string, or empty
  * @example
  * const agentId = await agentIdFrom(`nightly-docs/${repository}/${date}`);
  * const { agent, run } = await cursor.agents.create({ prompt, agentId }, { onConflict: "adopt" });

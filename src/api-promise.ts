@@ -1,16 +1,16 @@
-/** An answer with what came around it. */
+/** A call's value, together with its HTTP response. */
 export interface WithResponse<T> {
-  /** The parsed answer. */
+  /** The parsed body. */
   data: T;
-  /** The HTTP answer; its body is already read. */
+  /** The HTTP response; its body has been read. */
   response: Response;
-  /** The answer's `x-request-id`, where it had one. */
+  /** The `x-request-id` of the response, where it had one. */
   requestId?: string;
 }
 
-/** A promise of the parsed answer; `withResponse()` gives the same answer together with its HTTP response. */
+/** A promise of the parsed body; `withResponse()` gives the same value together with the HTTP response. */
 export class ApiPromise<T> extends Promise<T> {
-  /** Derived promises are plain ones: they stand for no request. */
+  /** Derived promises are plain ones, because they don't represent a request. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
@@ -20,7 +20,7 @@ export class ApiPromise<T> extends Promise<T> {
 
   /** @internal */
   constructor(start: () => Promise<WithResponse<T>>) {
-    // The promise we extend is never used: everything goes to the answer, so that one failure is one rejection.
+    // This promise itself is never settled. Everything goes to the answer, so that one failure is one rejection.
     super(() => {});
     this.#start = start;
   }
@@ -28,11 +28,11 @@ export class ApiPromise<T> extends Promise<T> {
   /** A request that is already under way. @internal */
   static of<T>(answer: Promise<WithResponse<T>>): ApiPromise<T> {
     const promise = new ApiPromise(() => answer);
-    promise.withResponse();
+    promise.#answer = answer;
     return promise;
   }
 
-  /** The answer together with its HTTP response. Sends nothing again. */
+  /** The value together with the HTTP response. Sends nothing again. */
   withResponse(): Promise<WithResponse<T>> {
     this.#answer ??= this.#start();
     return this.#answer;

@@ -1,5 +1,5 @@
 /**
- * Where time comes from. The default is the system's; tests pass their own and never wait.
+ * The source of time. The default is the system's clock; tests pass their own and never wait.
  * Times are milliseconds since the Unix epoch.
  */
 export interface Clock {
@@ -11,7 +11,7 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
-/** Timers longer than this fire at once in every JavaScript engine, so longer waits are shortened to it. */
+/** Every JavaScript engine fires longer timers at once, so longer waits are shortened to this. */
 export const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

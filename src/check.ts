@@ -2,18 +2,18 @@ import type { Clock } from "./async.ts";
 import { ArgumentError, unexpected } from "./errors.ts";
 import type { RunRef } from "./types.ts";
 
-/** Headers in any usual form: a plain object (undefined values are left out), pairs, or a `Headers`. */
+/** Headers in any usual form: a plain object (undefined values are left out), pairs, or a `Headers` object. */
 export type HeadersInput = Record<string, string | undefined> | Iterable<readonly [string, string]>;
 
-// Every argument is checked here, before anything is sent: a slip must end in an error that names it, not in a surprise.
+// Arguments are checked before anything is sent, so that a mistake ends in an error that names it.
 
-/** Checks one value and returns it, completed or converted; throws an ArgumentError that names `argument`. */
+/** Checks one value and returns it, completed or converted. @throws ArgumentError that names `argument` */
 export type Check<T> = (argument: string, value: unknown) => T;
 
-/** What a set of options may hold: one check for each option. Its names are the only ones accepted. */
+/** One check for each option of a set. No other option names are accepted. */
 export type OptionTable<Options> = { readonly [Name in keyof Required<Options>]: Check<unknown> };
 
-/** The options as a table's checks return them; a check that returns `unknown` leaves the option's own type. */
+/** The options as the checks of a table return them; a check that returns `unknown` leaves the option's own type. */
 export type Checked<Options, Table> = {
   [Name in keyof Options & keyof Table]-?: Table[Name] extends Check<infer T>
     ? unknown extends T
@@ -40,7 +40,7 @@ export function checkOptions<Options extends object, Table extends OptionTable<O
   return checked as Checked<Options, Table>;
 }
 
-/** Rejects a misspelt option where no compiler looks: if it were ignored, it would be missed at the worst time. */
+/** Rejects a misspelt option, which no compiler finds in JavaScript and which would be ignored otherwise. */
 export function checkNames(options: unknown, names: readonly string[], argument = "options"): void {
   if (options === undefined || options === null) return;
   if (typeof options !== "object") throw unexpected(argument, "an object", options);
@@ -61,14 +61,14 @@ export const orDefault =
   (argument, value) =>
     value === undefined ? fallback : (check(argument, value) ?? fallback);
 
-/** For options that are checked elsewhere, or for which every value is good. */
+/** For options that are checked elsewhere, or that accept every value. */
 export const anyValue: Check<unknown> = (_, value) => value;
 
 export function checkObject(argument: string, value: unknown): void {
   if (typeof value !== "object" || value === null) throw unexpected(argument, "an object", value);
 }
 
-/** One of the known values, or nothing. */
+/** Accepts one of the known values, or undefined. */
 export const oneOf =
   <const Known extends string>(known: readonly Known[]): Check<Known | undefined> =>
   (argument, value) => {
@@ -92,7 +92,7 @@ export function checkFlag(argument: string, value: unknown): boolean | undefined
   return value;
 }
 
-/** A length of time, or another number above 0. */
+/** A duration in milliseconds. */
 export function checkTimeout(argument: string, value: unknown): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "number" || !(value > 0)) {
@@ -109,7 +109,7 @@ export function checkCount(argument: string, value: unknown, least = 0): number 
   return value as number;
 }
 
-/** By what it can do, not by its class: a signal may come from another realm or from a polyfill. */
+/** Looks for what a signal can do, not for its class: it may come from another realm or from a polyfill. */
 export function checkSignal(argument: string, value: unknown): AbortSignal | undefined {
   if (value === undefined || value === null) return undefined;
   const { addEventListener, aborted } = value as Partial<AbortSignal>;
@@ -128,7 +128,7 @@ export function checkClock(argument: string, value: unknown): Clock | undefined 
   return clock as Clock | undefined;
 }
 
-/** Checked and flattened to lower-case names; a later name wins over an earlier one whatever its case. */
+/** Returns the headers with lower-case names; of names that differ in case only, the last one wins. */
 export function checkHeaders(argument: string, value: unknown): Record<string, string> {
   const flat: Record<string, string> = Object.create(null);
   if (value === undefined) return flat;
@@ -141,7 +141,7 @@ export function checkHeaders(argument: string, value: unknown): Record<string, s
     const [name, text] = entry;
     if (text === undefined || text === null) continue;
     if (typeof name !== "string" || !/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) {
-      // The name is not shown: someone may have passed a whole line, with its value, for a name.
+      // The name is not shown: it may be a whole header line, passed by mistake, with its value.
       throw new ArgumentError(argument, "contains a name that is not a valid header name");
     }
     if (typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) {
@@ -158,9 +158,9 @@ export function checkHeaders(argument: string, value: unknown): Record<string, s
 // ── Ids, refs and addresses ──────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Checks a value that becomes one segment of a path. Every URL parser folds `.` and `..` away, which would turn a
- * request for one agent into one for all, and an empty or missing id leaves a different route behind.
- * openapi-fetch encodes everything else, once.
+ * Checks a value that becomes one segment of a path. Every URL parser removes `.` and `..`, which would turn a request
+ * for one agent into one for all, and an empty or missing id would lead to a different route. openapi-fetch encodes
+ * everything else, once.
  */
 export function segment(argument: string, value: unknown): string {
   if (typeof value !== "string") {
@@ -176,7 +176,7 @@ export function segment(argument: string, value: unknown): string {
   return value;
 }
 
-/** Both ids of a run; a whole `Run` is a ref, too. */
+/** Checks and returns both ids of a run; a whole `Run` is a ref, too. */
 export function checkRef(ref: RunRef): RunRef {
   if (typeof ref !== "object" || ref === null) {
     throw unexpected("ref", "a run ({ agentId, id })", ref);
@@ -184,7 +184,7 @@ export function checkRef(ref: RunRef): RunRef {
   return { agentId: segment("ref.agentId", ref.agentId), id: segment("ref.id", ref.id) };
 }
 
-/** https anywhere, http to this machine only. */
+/** True for https to any host, and for http to this machine. */
 export function isSafeTransport(url: URL): boolean {
   if (url.protocol === "https:") return true;
   return url.protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);

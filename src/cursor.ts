@@ -1,41 +1,60 @@
 import type { ApiPromise } from "./api-promise.ts";
+import { checkCallback } from "./check.ts";
+import { ArgumentError, about } from "./errors.ts";
 import { Transport } from "./http/transport.ts";
-import { loadParts } from "./lazy.ts";
 import { type CursorOptions, type RequestOptions, resolveOptions } from "./options.ts";
 import { getApiKeyInfo, Models, Repositories, UsageResource, WorkerTokens } from "./resources/account.ts";
 import { Agents } from "./resources/agents.ts";
 import { Artifacts } from "./resources/artifacts.ts";
 import { Environments } from "./resources/environments.ts";
-import { type PromptOptions, type PromptResult, promptAgent } from "./resources/prompt.ts";
 import { Runs } from "./resources/runs.ts";
 import { Secrets } from "./resources/secrets.ts";
 import { Workers } from "./resources/workers.ts";
-import type { ApiKeyInfo, CreateAgentParams, Prompt } from "./types.ts";
+import type { RunResult } from "./runs/stream.ts";
+import type { Agent, ApiKeyInfo, CreateAgentParams, Prompt, Run } from "./types.ts";
 
-/** Keys are far longer. */
+/** {@link Cursor.redact} leaves shorter keys alone; real ones are far longer. */
 const shortestKey = 16;
+
+/** The options of {@link Cursor.prompt}, beside {@link RequestOptions}. */
+export interface PromptOptions extends RequestOptions {
+  /** Called once, when the agent and its run exist and before anything of the run is read: keep the ids. */
+  onCreated?: ((created: { agent: Agent; run: Run }) => void) | undefined;
+  /** Called with each piece of the reply. */
+  onText?: ((delta: string) => void) | undefined;
+}
+
+/** The outcome of a prompt, with the agent to continue with. */
+export interface PromptResult {
+  /** The agent that was created. */
+  agent: Agent;
+  /** The run as it was created; `result` says how it ended. */
+  run: Run;
+  /** How the run ended. */
+  result: RunResult;
+}
 
 /**
  * A client of the Cursor Cloud Agents API v1.
  *
- * @throws ArgumentError when an option can't work; nothing is sent
+ * @throws ArgumentError when an option can't work, before anything is sent
  * @example
  * const cursor = new Cursor({ apiKey: process.env.CURSOR_API_KEY });
  * const { agent, run } = await cursor.agents.create({ prompt: "Add a README" });
  * for await (const text of cursor.runs.stream(run).text()) process.stdout.write(text);
  */
 export class Cursor {
-  /** Agents: create, look at, archive, delete. */
+  /** Agents: create, load, archive, delete. */
   readonly agents: Agents;
   /** Runs: follow up, stream, wait for, cancel. */
   readonly runs: Runs;
-  /** Files that agents left: list, download. */
+  /** Files that agents produced: list, download. */
   readonly artifacts: Artifacts;
   /** Tokens used. */
   readonly usage: UsageResource;
-  /** Models to choose from. */
+  /** The models that can be chosen. */
   readonly models: Models;
-  /** Repositories that agents can work on. */
+  /** The repositories that agents can work on. */
   readonly repositories: Repositories;
   /** Tokens for workers that run as a team member. */
   readonly workerTokens: WorkerTokens;
@@ -50,7 +69,6 @@ export class Cursor {
   constructor(options: CursorOptions = {}) {
     const transport = new Transport(resolveOptions(options));
     this.#transport = transport;
-    if (options?.clock) loadParts();
     this.agents = new Agents(transport);
     this.runs = new Runs(transport);
     this.artifacts = new Artifacts(transport);
@@ -64,15 +82,15 @@ export class Cursor {
   }
 
   /**
-   * A text without this client's keys, in whatever form they are in it: for what goes where a key must not. Other
-   * secrets stay, and so do keys under 16 characters, which could be words of the text.
+   * Replaces this client's keys in a text, in every form in which they are sent, so that the text can be shown or logged.
+   * Other secrets stay, and so do keys under 16 characters, which could be words of the text.
    */
   redact(text: string): string {
     return this.#transport.redactor.text(text, shortestKey);
   }
 
   /**
-   * Whose key this is: a user's, with name and address, or a service account's.
+   * Loads the owner of the key: a user, with name and address, or a service account.
    * @see API Key Info
    */
   me(options?: RequestOptions): ApiPromise<ApiKeyInfo> {
@@ -80,16 +98,34 @@ export class Cursor {
   }
 
   /**
-   * One prompt, start to end: creates an agent, streams its run, resolves with the outcome, whatever it is.
-   * @throws what `agents.create` and `runs.stream` throw; from the create on, errors carry `agentId` and `runId`
+   * Runs one prompt from start to end: creates an agent, streams its run, and resolves with the outcome, whatever it is.
+   * @throws what `agents.create` and `runs.stream` throw; after the create, errors carry `agentId` and `runId`
    * @example
    * const { result } = await cursor.prompt("Explain this repository", { repos: [{ url }] });
    */
-  prompt(
+  async prompt(
     text: string | Prompt,
-    params?: Omit<CreateAgentParams, "prompt">,
-    options?: PromptOptions,
+    params: Omit<CreateAgentParams, "prompt"> = {},
+    options: PromptOptions = {},
   ): Promise<PromptResult> {
-    return promptAgent(this.agents, this.runs, text, params, options);
+    const { onCreated, onText, ...requestOptions } = options ?? {};
+    // These are checked before anything is created, and paid for. The other options are checked with the create.
+    checkCallback("onCreated", onCreated);
+    checkCallback("onText", onText);
+    for (const name of ["onCreated", "onText"]) {
+      if (name in (params ?? {}))
+        throw new ArgumentError(name, "belongs into the third argument, the options");
+    }
+    const body = { ...params, prompt: text } as CreateAgentParams;
+    const { agent, run } = await this.agents.create(body, requestOptions);
+    try {
+      onCreated?.({ agent, run });
+      const { signal, ...others } = requestOptions;
+      const stream = this.runs.stream(run, { signal }, others);
+      for await (const delta of stream.text()) onText?.(delta);
+      return { agent, run, result: await stream.result() };
+    } catch (error) {
+      throw about(error, run);
+    }
   }
 }

@@ -3,7 +3,7 @@ import type { RunRef, TerminalRun } from "./types.ts";
 /** Shared by every copy of this package in a process, so that `isInstance` works across them. */
 const brand = Symbol.for("cursor-cloud-agents.error");
 
-/** What every {@link CursorError} may carry beside its message. */
+/** Fields of every {@link CursorError}, beside its message. */
 export interface CursorErrorOptions {
   cause?: unknown;
   agentId?: string | undefined;
@@ -20,7 +20,7 @@ export type CursorErrorKind = "error" | "api" | "connection" | "timeout" | "stre
  * Tell errors apart by `kind` (or the guards below), then by `code`, then by `status`.
  */
 export class CursorError extends Error {
-  /** The name of its class. */
+  /** The name of the class. */
   override readonly name: string = "CursorError";
   /** Tells the classes apart; it is the same in every copy of this package. */
   readonly kind: CursorErrorKind = "error";
@@ -28,10 +28,10 @@ export class CursorError extends Error {
   declare agentId?: string;
   /** The run the failed call was about. */
   declare runId?: string;
-  /** `"unknown"`: the server may have carried the request out; it was not sent again. */
+  /** `"unknown"`: the server may have carried out the request, and it was not sent again. */
   declare outcome?: "unknown";
 
-  /** What is given is on the error, under its name; what is undefined isn't there. */
+  /** Copies every defined option onto the error as an own property. */
   constructor(message: string, { cause, ...fields }: CursorErrorOptions = {}) {
     super(message, cause === undefined ? undefined : { cause });
     Object.defineProperty(this, brand, { value: true });
@@ -50,10 +50,31 @@ export class CursorError extends Error {
   }
 }
 
+/** What the client itself must know of a failure to decide whether it may repeat a request. */
+export interface FailureFacts {
+  /** The attempt failed before its request was sent: in a slow key function or a middleware, not at the server. */
+  isUnsent?: boolean;
+  /** The body of the failed response did not arrive whole, so its reason may be missing. */
+  isTorn?: boolean;
+}
+
+const facts = Symbol("facts");
+
+/** Records facts on the error itself, where neither logs nor JSON show them. Errors of other libraries stay as they are. */
+export function addFacts(error: unknown, more: FailureFacts): void {
+  if (!CursorError.isInstance(error)) return;
+  Object.defineProperty(error, facts, { value: { ...factsOf(error), ...more }, configurable: true });
+}
+
+/** The facts that {@link addFacts} recorded. */
+export function factsOf(error: unknown): FailureFacts {
+  return (CursorError.isInstance(error) && (error as { [facts]?: FailureFacts })[facts]) || {};
+}
+
 const isKind = (value: unknown, kind: CursorErrorKind): boolean =>
   CursorError.isInstance(value) && value.kind === kind;
 
-/** What an {@link ApiError} is made of. */
+/** The fields of an {@link ApiError}. */
 export interface ApiErrorInit extends CursorErrorOptions {
   status: number;
   method: string;
@@ -70,29 +91,32 @@ export interface ApiErrorInit extends CursorErrorOptions {
 export type ClientErrorCode = "invalid_response" | "redirect_refused" | "artifact_too_large";
 
 /**
- * The server answered, but not with success: any 4xx or 5xx, a redirect (never followed), or a 2xx whose body isn't
+ * The server responded, but not with success: any 4xx or 5xx, a redirect (never followed), or a 2xx whose body isn't
  * what the API documents (`code: "invalid_response"`). Read `code` first, `status` second.
  */
 export class ApiError extends CursorError {
   override readonly name: string = "ApiError";
   override readonly kind = "api";
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   declare readonly status: number;
   /** HTTP method of the request. */
   declare readonly method: string;
   /** The path without its query. */
   declare readonly path: string;
-  /** The server's own code (`agent_busy`, `plan_required`, …), absent where its answer had none. */
+  /** The server's own code (`agent_busy`, `plan_required`, …); absent where the response had none. */
   declare readonly code?: string;
-  /** The `x-request-id` of the answer: what support asks for. */
+  /** The `x-request-id` of the response: what support asks for. */
   declare readonly requestId?: string;
   /** How long the server asks to wait, in milliseconds. */
   declare readonly retryAfterMs?: number;
-  /** Where a person can fix the cause (`integration_not_connected`). */
+  /** A page where a person can fix the cause (`integration_not_connected`). */
   declare readonly helpUrl?: string;
   /** Which integration is missing (`integration_not_connected`). */
   declare readonly provider?: string;
-  /** The answer's raw body, cut at 4 KB, with our own key replaced; absent where it is a piece of a good answer. */
+  /**
+   * The raw body of the response as it came, cut at 4 KB, with our own key and secrets replaced. Absent where the body is
+   * empty, or a piece of a success.
+   */
   declare readonly body?: string;
 
   constructor(message: string, init: ApiErrorInit) {
@@ -104,7 +128,7 @@ export class ApiError extends CursorError {
   }
 }
 
-/** No answer: DNS, TCP, TLS, or a connection that broke before or inside the answer. `cause` is the original error. */
+/** No response: DNS, TCP, TLS, or a connection that broke before or inside the response. `cause` is the original error. */
 export class ConnectionError extends CursorError {
   override readonly name: string = "ConnectionError";
   override readonly kind = "connection";
@@ -122,11 +146,11 @@ export class ConnectionError extends CursorError {
   }
 }
 
-/** Time ran out: before the answer's headers (`connect`), inside its body (`body`), or for a whole job (`deadline`). */
+/** Time ran out: before the response's headers (`connect`), inside its body (`body`), or for a whole job (`deadline`). */
 export class TimeoutError extends CursorError {
   override readonly name: string = "TimeoutError";
   override readonly kind = "timeout";
-  /** What took too long: the answer's headers, its body, or the whole job. */
+  /** What took too long: the response's headers, its body, or the whole job. */
   declare readonly phase: "connect" | "body" | "deadline";
 
   constructor(message: string, init: CursorErrorOptions & { phase: "connect" | "body" | "deadline" }) {
@@ -141,22 +165,22 @@ export class TimeoutError extends CursorError {
 /**
  * Why a run stream ended without an outcome.
  *
- * - `disconnected`: the tries in a row without progress are used up; `lastEventId` is where to go on later
- * - `invalid_position`: the server refused the position the caller gave (`from`)
+ * - `disconnected`: gave up after too many attempts in a row without progress; resume later from `lastEventId`
+ * - `invalid_position`: the server rejected the position the caller gave (`from`)
  * - `event_too_large`: one event is larger than `maxEventBytes`
  * - `closed`: {@link RunStream.close} was called while a result was awaited
  */
 export type StreamErrorReason = "disconnected" | "invalid_position" | "event_too_large" | "closed";
 
-/** A run stream ended without an outcome. Refused HTTP answers (401, 403, 404, …) are {@link ApiError}s instead. */
+/** A run stream ended without an outcome. Failed HTTP responses (401, 403, 404, …) are {@link ApiError}s instead. */
 export class StreamError extends CursorError {
   override readonly name: string = "StreamError";
   override readonly kind = "stream";
   /** Why there is no outcome. */
   declare readonly reason: StreamErrorReason;
-  /** The id of the last event delivered: pass it as `from` to go on. */
+  /** The id of the last event delivered: pass it as `from` to resume. */
   declare readonly lastEventId?: string;
-  /** The code of the server's `error` event or refusal, when there was one. */
+  /** The code of the server's `error` event or failed response, when there was one. */
   declare readonly code?: string;
 
   constructor(
@@ -175,7 +199,7 @@ export class StreamError extends CursorError {
   }
 }
 
-/** A run ended, but not with FINISHED; thrown only where `throwOnFailure` asks for it. */
+/** A run ended with a status other than FINISHED; thrown only with `throwOnFailure`. */
 export class RunFailedError extends CursorError {
   override readonly name: string = "RunFailedError";
   override readonly kind = "run";
@@ -192,11 +216,11 @@ export class RunFailedError extends CursorError {
   }
 }
 
-/** A call was refused before anything was sent, because an argument can't work. */
+/** An argument was rejected before anything was sent, because it can't work. */
 export class ArgumentError extends CursorError {
   override readonly name: string = "ArgumentError";
   override readonly kind = "argument";
-  /** The argument's name, with a path into it where it is nested: `prompt.images[0].url`. */
+  /** The name of the argument, as a path where it is nested: `prompt.images[0].url`. */
   readonly argument: string;
 
   constructor(argument: string, problem: string) {
@@ -209,11 +233,11 @@ export class ArgumentError extends CursorError {
   }
 }
 
-/** What a wrong value is, without showing it: it may be a secret passed in the wrong place. */
+/** The type of a wrong value. The value itself is not shown: it may be a secret passed in the wrong place. */
 export const describe = (value: unknown): string =>
   value === null ? "null" : Array.isArray(value) ? "an array" : `${typeof value}`;
 
-/** The refusal of a value that is of another type. */
+/** The error for a value of the wrong type. */
 export const unexpected = (argument: string, expected: string, value: unknown, hint = ""): ArgumentError =>
   new ArgumentError(argument, `expected ${expected}, got ${describe(value)}${hint}`);
 
@@ -247,7 +271,7 @@ export const isRunFailedError = (error: unknown): error is RunFailedError => Run
 /** True for an {@link ArgumentError}. */
 export const isArgumentError = (error: unknown): error is ArgumentError => ArgumentError.isInstance(error);
 
-/** Names the agent and the run an error is about, where it doesn't yet. */
+/** Adds the agent and the run that an error is about, where they are missing. */
 export function about(error: unknown, ref: Partial<RunRef>): unknown {
   if (CursorError.isInstance(error)) {
     if (error.agentId === undefined && ref.agentId !== undefined) error.agentId = ref.agentId;

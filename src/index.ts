@@ -2,7 +2,7 @@ export { agentIdFrom } from "./agent-id.ts";
 export { ApiPromise, type WithResponse } from "./api-promise.ts";
 export type { Clock } from "./async.ts";
 export type { HeadersInput } from "./check.ts";
-export { Cursor } from "./cursor.ts";
+export { Cursor, type PromptOptions, type PromptResult } from "./cursor.ts";
 export {
   ApiError,
   ArgumentError,
@@ -47,7 +47,6 @@ export type {
   PendingRequestFilters,
   PendingRequests,
 } from "./resources/pending-requests.ts";
-export type { PromptOptions, PromptResult } from "./resources/prompt.ts";
 export type { CreateRunOptions, ListRunsQuery, Runs } from "./resources/runs.ts";
 export type {
   EnvironmentSecrets,

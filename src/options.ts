@@ -17,57 +17,56 @@ import {
 } from "./check.ts";
 import { ArgumentError, unexpected } from "./errors.ts";
 
-/** How a {@link Cursor} talks to the API. */
+/** How a {@link Cursor} connects to the API. */
 export interface CursorOptions {
   /**
-   * A user or service-account key. A function is asked once per request, so that keys can rotate.
+   * A user or service-account key. A function is called once per request, so that keys can rotate.
    * White space and quotes around it are removed.
    * @default the environment variable CURSOR_API_KEY
    */
   apiKey?: string | (() => string | Promise<string>) | undefined;
-  /** The form in which the key is sent; the API treats both alike. @default "bearer" */
+  /** The form in which the key is sent; the API accepts both. @default "bearer" */
   auth?: "bearer" | "basic" | undefined;
   /**
-   * Where the API is: https, or http on a loopback address; a path in it is kept as a prefix.
+   * The address of the API: https, or http on a loopback address. A path in it is kept as a prefix.
    * @default the environment variable CURSOR_BASE_URL, then https://api.cursor.com
    */
   baseUrl?: string | undefined;
-  /** Sends the requests. @default the global fetch, looked up at each call */
+  /** Sends the requests; always called with `(url, init)`. @default the global fetch, looked up at each call */
   fetch?: WebFetch | undefined;
   /** Sent with each request to the API, never to artifact storage. */
   headers?: HeadersInput | undefined;
-  /** openapi-fetch middleware: sees every request (without the key) and every answer. */
+  /** openapi-fetch middleware: sees every request (without the key) and every response. */
   middleware?: Middleware[] | undefined;
   /**
-   * Milliseconds one attempt may take, headers and body; of a stream, the headers alone.
-   * @default 60_000; 180_000 for a create and a follow-up, 120_000 for repositories. A value here holds for all.
+   * Milliseconds that one attempt may take, headers and body; for a stream, its headers only.
+   * @default 60_000; 180_000 for a create and a follow-up, 120_000 for repositories. A value here applies to all.
    */
   timeout?: number | undefined;
-  /** How often a failed request is sent again, where that is safe; streams have their own budget. @default 2 */
+  /** How often a failed request is sent again, where that is safe; streams have a limit of their own. @default 2 */
   maxRetries?: number | undefined;
-  /** Where time comes from, for tests. @default the system's clock */
+  /** The source of time, for tests. @default the system's clock */
   clock?: Clock | undefined;
-  /** Where jitter comes from, for tests: 0 <= x < 1. @default Math.random */
+  /** The source of jitter, for tests: 0 <= x < 1. @default Math.random */
   random?: (() => number) | undefined;
 }
 
-/** What can be said for one call; it is the last argument of every method. */
+/** The options of one call: the last argument of every method. */
 export interface RequestOptions {
   /** Aborts the call, its retries and its waits; the call rejects with `signal.reason`. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds one attempt may take. */
+  /** Milliseconds that one attempt may take. */
   timeout?: number | undefined;
   /** How often a failed request is sent again, where that is safe. */
   maxRetries?: number | undefined;
-  /** Added to (and before) the client's own headers. */
+  /** Added to the client's own headers; a name that both have takes the value given here. */
   headers?: HeadersInput | undefined;
 }
 
 /** {@link CursorOptions}, checked and completed. */
 export interface Settings {
-  apiKey: () => string | Promise<string>;
-  /** The key, where it is no function's. */
-  fixedKey: string | undefined;
+  /** The key, or the function that gives one for each request. Both are checked. */
+  apiKey: string | (() => Promise<string>);
   auth: "bearer" | "basic";
   baseUrl: string;
   origin: string;
@@ -81,9 +80,9 @@ export interface Settings {
 }
 
 const clientOptions = {
-  apiKey: anyValue,
+  apiKey: checkApiKey,
   auth: orDefault(oneOf(["bearer", "basic"]), "bearer"),
-  baseUrl: anyValue,
+  baseUrl: checkBaseUrl,
   fetch: checkCallback,
   headers: checkHeaders,
   middleware: checkMiddleware,
@@ -101,21 +100,18 @@ export const requestOptions = {
   headers: checkHeaders,
 } satisfies OptionTable<RequestOptions>;
 
+/** Checks the options of a client and completes them. */
 export function resolveOptions(options: CursorOptions): Settings {
   checkObject("options", options);
-  const { fetch: custom, random = Math.random, ...checked } = checkOptions(clientOptions, options);
-  const base = checkBaseUrl(options.baseUrl ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com");
-  const key = keySource(options.apiKey ?? environment("CURSOR_API_KEY"));
+  const { baseUrl, fetch, random = Math.random, ...checked } = checkOptions(clientOptions, options);
   return {
     ...checked,
-    apiKey: typeof key === "string" ? () => key : key,
-    fixedKey: typeof key === "string" ? key : undefined,
-    // Not `href`: that keeps the mark of an empty query.
-    baseUrl: base.origin + base.pathname.replace(/\/+$/, ""),
-    origin: base.origin,
-    // Called as a bare function, since a platform's fetch rejects any other `this`. The global one is looked up at each
-    // call, so that one that is installed later is used.
-    fetch: (...input) => (custom ?? globalThis.fetch)(...input),
+    // Not `href`, which keeps the mark of an empty query.
+    baseUrl: baseUrl.origin + baseUrl.pathname.replace(/\/+$/, ""),
+    origin: baseUrl.origin,
+    // A platform's fetch rejects any other `this` than its own. The global one is looked up at each call, so that one
+    // that is installed later is used.
+    fetch: fetch?.bind(undefined) ?? ((...input) => globalThis.fetch(...input)),
     random,
   };
 }
@@ -133,17 +129,19 @@ function checkMiddleware(argument: string, value: unknown): Middleware[] {
   return value;
 }
 
-/** The only reader of the environment: lazily, and where there is one. */
+/** The only reader of the environment. Runtimes without one have no `process`. */
 function environment(name: string): string | undefined {
   try {
     const value = globalThis.process?.env?.[name]?.trim();
     return value === "" ? undefined : value;
   } catch {
-    return undefined; // a runtime that asks for permission, and was refused
+    // The runtime asks its user for permission, who has denied it.
+    return undefined;
   }
 }
 
-function keySource(key: CursorOptions["apiKey"]): string | (() => Promise<string>) {
+function checkApiKey(_: string, value: unknown): Settings["apiKey"] {
+  const key = value ?? environment("CURSOR_API_KEY");
   if (typeof key === "function") return async () => checkKey(await key());
   if (key === undefined) {
     throw new ArgumentError(
@@ -170,10 +168,11 @@ function checkKey(key: unknown): string {
   return trimmed;
 }
 
-function checkBaseUrl(value: unknown): URL {
+function checkBaseUrl(_: string, given: unknown): URL {
+  const value = given ?? environment("CURSOR_BASE_URL") ?? "https://api.cursor.com";
   if (typeof value !== "string") throw unexpected("baseUrl", "a string", value);
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (!url) throw new ArgumentError("baseUrl", "is no URL such as https://api.cursor.com");
+  if (!url) throw new ArgumentError("baseUrl", "not a valid URL (example: https://api.cursor.com)");
   if (url.username !== "" || url.password !== "") {
     throw new ArgumentError("baseUrl", "must not hold a user name or password: pass `apiKey`");
   }
@@ -186,13 +185,13 @@ function checkBaseUrl(value: unknown): URL {
   return url;
 }
 
-/** The request that a {@link Middleware} looks at. */
+/** The request that a {@link Middleware} sees. */
 export interface MiddlewareCall {
-  /** As it would be sent, but without the key. */
+  /** The request as it would be sent, but without the key. */
   request: Request;
   /** The path with its placeholders: `/v1/agents/{id}`. */
   readonly schemaPath: string;
-  /** What fills the placeholders, the query and the headers. */
+  /** The values of the placeholders, the query and the headers. */
   readonly params: {
     query?: Record<string, unknown>;
     header?: Record<string, unknown>;
@@ -201,13 +200,13 @@ export interface MiddlewareCall {
   };
   /** The same in all hooks of one attempt. */
   readonly id: string;
-  /** Where the API is. */
+  /** The client's settings. */
   readonly options: { readonly baseUrl: string };
 }
 
 /**
- * Sees every attempt of every request: one hook at least. It is openapi-fetch's middleware, and takes what is written
- * for that.
+ * Sees every attempt of every request; at least one hook is required. This is openapi-fetch's middleware, so anything
+ * written for that works here.
  *
  * @example
  * const timing: Middleware = {
@@ -217,23 +216,23 @@ export interface MiddlewareCall {
  * };
  */
 export interface Middleware {
-  /** Before it is sent. Returns another request to send, a response to take for the answer, or nothing. */
+  /** Called before the request is sent. Returns another request to send, a response to use instead, or nothing. */
   onRequest?(
     call: MiddlewareCall,
   ): Request | Response | undefined | void | Promise<Request | Response | undefined | void>;
-  /** Behind the answer. Returns another response, or nothing; clones a body before it reads it. */
+  /** Called with the response. Returns another response, or nothing. Must clone the response before it reads the body. */
   onResponse?(
     call: MiddlewareCall & { response: Response },
   ): Response | undefined | void | Promise<Response | undefined | void>;
-  /** Behind a failure without an answer. Returns a response to take for one, another error, or nothing. */
+  /** Called with a failure that has no response. Returns a response to use instead, another error, or nothing. */
   onError?(
     call: MiddlewareCall & { error: unknown },
   ): Response | Error | undefined | void | Promise<Response | Error | undefined | void>;
 }
 
 /**
- * The platform's `fetch`. Not `typeof globalThis.fetch`: a project whose types know none must compile with our
- * declarations, too.
+ * The platform's `fetch`. Not `typeof globalThis.fetch`, because a project without the types of the web must compile with
+ * our declarations, too.
  */
 export type WebFetch = typeof globalThis extends { fetch: infer Type }
   ? Type

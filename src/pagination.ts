@@ -1,37 +1,37 @@
 import { ApiPromise, type WithResponse } from "./api-promise.ts";
 import { ApiError } from "./errors.ts";
 
-/** One page of a list; the page's own further fields (`totalCount`, `streamCursor`, …) are on it too. */
+/** One page of a list. Its other fields (`totalCount`, `streamCursor`, …) are on it, too. */
 export interface Page<T> {
-  /** What is on the page; an empty one need not be the last. */
+  /** The items of the page; an empty page need not be the last one. */
   items: T[];
-  /** The position of the next page; absent on the last one. Opaque. */
+  /** The page cursor of the next page, an opaque string; absent on the last page. */
   nextCursor?: string;
-  /** Asks for the next page; undefined when this is the last one. */
+  /** Loads the next page; undefined when this is the last one. */
   nextPage(): Promise<Page<T> | undefined>;
 }
 
-/** How one list endpoint spells its pages; names differ from endpoint to endpoint. */
+/** The names of the fields on the pages of one list endpoint; they differ from endpoint to endpoint. */
 export interface PageNames {
   itemsKey: string;
   /** Absent where the list has no pages. */
   cursorKey?: string;
-  /** What makes two items the same: an item that moves to a later page while one walks is given once. */
+  /** The field that identifies an item, so that one that moves to a later page meanwhile is yielded only once. */
   idKey?: string;
 }
 
-/** Where a list's pages come from. */
+/** Where the pages of a list come from. */
 export interface PageSource extends PageNames {
-  /** Asks for the page at `cursor`; without one, for the first. */
+  /** Loads the page at the page cursor; without one, the first page. */
   fetch(cursor: string | undefined): Promise<WithResponse<object>>;
-  /** Where the walk begins, when the caller says so. */
+  /** The page cursor that the caller starts from. */
   from?: string | undefined;
   path: string;
 }
 
 /**
- * A list: await it for the first page, or iterate it for every item of every page. Lazy: nothing is sent before, and
- * the next page is asked for only when the items of this one are used up.
+ * A list: await it for the first page, or iterate it for every item of every page. Nothing is sent before that, and the
+ * next page is loaded only when the items of the current one have been consumed.
  *
  * @example
  * for await (const agent of cursor.agents.list()) console.log(agent.id);
@@ -45,7 +45,7 @@ export class PagePromise<T, Extra = unknown> extends ApiPromise<Page<T> & Extra>
     this.#idKey = source.idKey;
   }
 
-  /** Walks the pages, the first one included. */
+  /** Iterates over the pages, from the first one on. */
   async *pages(): AsyncGenerator<Page<T> & Extra, void, undefined> {
     let page: (Page<T> & Extra) | undefined = await this;
     while (page) {
@@ -55,13 +55,13 @@ export class PagePromise<T, Extra = unknown> extends ApiPromise<Page<T> & Extra>
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
-    const given = new Set<string>();
+    const yielded = new Set<string>();
     for await (const page of this.pages()) {
       for (const item of page.items) {
         const id = (item as Record<string, unknown> | null)?.[this.#idKey ?? ""];
         if (typeof id === "string") {
-          if (given.has(id)) continue;
-          given.add(id);
+          if (yielded.has(id)) continue;
+          yielded.add(id);
         }
         yield item;
       }
@@ -80,7 +80,7 @@ async function loadPage<T, Extra>(
   const next = source.cursorKey === undefined ? undefined : rest[source.cursorKey];
   if (source.cursorKey !== undefined) delete rest[source.cursorKey];
   const page: Record<string, unknown> = { ...rest, items };
-  // Absent is documented; null and "" have been seen elsewhere in this API, and neither can be a position.
+  // The documentation says "absent". Other endpoints of this API send null or "", and neither can be a page cursor.
   const nextCursor = typeof next === "string" && next !== "" ? next : undefined;
   if (nextCursor !== undefined) {
     if (seen.has(nextCursor)) throw invalid(source, answer, "names a next page that was already read");

@@ -17,7 +17,7 @@ export function parseJson(text: string): unknown {
  */
 export const copyText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 
-/** `btoa` for any text, which becomes UTF-8 first. Without Buffer, since the core runs where there is no Node. */
+/** `btoa` for any text, which becomes UTF-8 first. Without Buffer, because the core also runs outside of Node. */
 export function base64(text: string): string {
   let binary = "";
   for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);

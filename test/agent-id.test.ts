@@ -13,6 +13,6 @@ it("is the version 5 UUID that any other implementation makes of the namespace a
   expect(await agentIdFrom("nightly/é/1")).toBe("bc-e00d8ae6-03d2-5fb9-8cd2-ee834b9e987c");
 });
 
-it.each([undefined, null, "", 7, {}])("refuses %j as a key", async (key) => {
+it.each([undefined, null, "", 7, {}])("rejects %j as a key", async (key) => {
   await expect(agentIdFrom(key as string)).rejects.toSatisfy(isArgumentError);
 });

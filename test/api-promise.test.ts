@@ -21,7 +21,7 @@ describe("the promise of an answer", () => {
     expect(call.then() instanceof ApiPromise).toBe(false);
   });
 
-  it("is on its way without being awaited, and is sent once however often it is", async () => {
+  it("is sent at once without being awaited, and only once when it is awaited repeatedly", async () => {
     const { cursor, requests } = fake(reply(200, agent));
     const call = cursor.agents.get(agentId);
     await settle();
@@ -52,7 +52,7 @@ describe("the promise of an answer", () => {
     expect(requests.length).toBe(1);
   });
 
-  it("a failure that nobody looks at is reported, once", async () => {
+  it("a failure that is not handled is reported once", async () => {
     const { cursor } = fake(refuse(404, "agent_not_found"));
     const reported: unknown[] = [];
     // In place of the listeners that would fail this test.
@@ -91,7 +91,7 @@ describe("the promise of a list", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("asks once for the first page, however often it is awaited and iterated", async () => {
+  it("loads the first page once, when it is awaited and iterated repeatedly", async () => {
     const { cursor, requests } = fake(answer);
     const list = cursor.agents.list();
     const { data, response } = await list.withResponse();

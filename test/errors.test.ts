@@ -16,6 +16,7 @@ import {
   TimeoutError,
 } from "cursor-cloud-agents";
 import { describe, expect, it, vi } from "vitest";
+import { addFacts, factsOf } from "../src/errors.ts";
 import { run } from "./support/api-server.ts";
 
 const at = { method: "GET", path: "/v1/me" };
@@ -55,7 +56,7 @@ describe.each(family)("$name", ({ error, guard, name, kind }) => {
     expect(error.stack).toContain(error.message);
   });
 
-  it("is told by its guard, and by no other one but the base's", () => {
+  it("is recognised by its guard and by the guard of the base, and by no other", () => {
     expect(guard(error)).toBe(true);
     expect(isCursorError(error)).toBe(true);
     for (const other of family) {
@@ -124,4 +125,23 @@ it("an error of another copy of the package is recognised, by class and by guard
   expect(isApiError(error, "agent_busy")).toBe(true);
   expect(isTimeoutError(error)).toBe(false);
   expect(other.isApiError(new ApiError("m", { ...at, status: 500 }))).toBe(true);
+});
+
+it("what the client records of a failure shows neither in its fields, nor in JSON, nor in logs", () => {
+  const plain = new ApiError("m", { ...at, status: 409 });
+  const error = new ApiError("m", { ...at, status: 409 });
+  addFacts(error, { isTorn: true });
+  addFacts(error, { isUnsent: true });
+  expect(factsOf(error)).toEqual({ isTorn: true, isUnsent: true });
+  expect(Object.keys(error)).toEqual(Object.keys(plain));
+  expect({ ...error }).toEqual({ ...plain });
+  expect(JSON.stringify(error)).toBe(JSON.stringify(plain));
+  const log = (shown: Error) => inspect(shown).replace(/^ +at .*$/gm, "");
+  expect(log(error)).toBe(log(plain));
+});
+
+it("nothing is recorded on an error of the caller's", () => {
+  const reason = Object.freeze(new Error("the user left"));
+  addFacts(reason, { isUnsent: true });
+  expect(factsOf(reason)).toEqual({});
 });

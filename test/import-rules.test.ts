@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 
 // The house rules of src/: who may import whom (downward only), and what is used nowhere.
 
-const base = ["types", "errors", "async", "text", "check", "options", "agent-id", "api-promise", "lazy"];
+const base = ["types", "errors", "async", "text", "check", "options", "agent-id", "api-promise"];
 const middle = [...base, "pagination", "http", "sse", "runs"];
 const subpath = ["index"];
 
@@ -18,7 +18,6 @@ const mayImport: Record<string, string[]> = {
   text: [],
   "agent-id": ["errors"],
   "api-promise": [],
-  lazy: ["errors"],
   check: ["types", "errors", "async"],
   "web-stream": ["async"],
   options: ["errors", "async", "check"],

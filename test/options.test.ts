@@ -9,7 +9,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const refusal = (options: unknown): { kind: string; argument: string; message: string } => {
+const errorOf = (options: unknown): { kind: string; argument: string; message: string } => {
   try {
     new Cursor(options as CursorOptions);
   } catch (error) {
@@ -35,9 +35,9 @@ describe("apiKey", () => {
   );
 
   it.each(["", "   ", '""', "key TEST", "key\nTEST", "key_\u200bTEST", "ключ", "key_\u00e9", 7, {}, null])(
-    "%j is refused, without showing it",
+    "%j is rejected, without showing it",
     async (apiKey) => {
-      const error = refusal({ apiKey });
+      const error = errorOf({ apiKey });
       if (apiKey === null) return expect(error.argument).toBe("apiKey");
       expect([error.kind, error.argument]).toEqual(["argument", "apiKey"]);
       if (String(apiKey).trim().length > 3) expect(error.message).not.toContain(String(apiKey));
@@ -47,9 +47,9 @@ describe("apiKey", () => {
     },
   );
 
-  it("a missing one is refused by name, the variable's name too", () => {
+  it("a missing one ends in an error that names the option and the environment variable", () => {
     vi.stubEnv("CURSOR_API_KEY", "");
-    expect(refusal({}).message).toBe(
+    expect(errorOf({}).message).toBe(
       "apiKey: is missing: pass `apiKey` or set the environment variable CURSOR_API_KEY",
     );
   });
@@ -113,8 +113,8 @@ describe("baseUrl", () => {
     "https://api.cursor.com?x=1",
     "https://api.cursor.com#x",
     5,
-  ])("%j is refused", (baseUrl) => {
-    const error = refusal({ apiKey: key, baseUrl });
+  ])("%j is rejected", (baseUrl) => {
+    const error = errorOf({ apiKey: key, baseUrl });
     expect([error.kind, error.argument]).toEqual(["argument", "baseUrl"]);
     expect(error.message).not.toContain(key);
   });
@@ -125,7 +125,7 @@ describe("baseUrl", () => {
     await cursor.me();
     expect(requests[0]!.url.host).toBe("env.example");
     vi.stubEnv("CURSOR_BASE_URL", "http://env.example");
-    expect(refusal({ apiKey: key }).argument).toBe("baseUrl");
+    expect(errorOf({ apiKey: key }).argument).toBe("baseUrl");
   });
 });
 
@@ -140,16 +140,16 @@ it.each([
   [{ maxRetries: 1.5 }, "maxRetries"],
   [{ maxRetries: "2" }, "maxRetries"],
   [{ maxRetries: Number.NaN }, "maxRetries"],
-])("%j is refused by name", (options, argument) => {
-  expect(refusal({ apiKey: key, ...options })).toMatchObject({ kind: "argument", argument });
+])("%j is rejected by name", (options, argument) => {
+  expect(errorOf({ apiKey: key, ...options })).toMatchObject({ kind: "argument", argument });
 });
 
-it.each([null, "key_TEST", 7])("%j instead of options is refused", (options) => {
-  expect(refusal(options)).toMatchObject({ kind: "argument", argument: "options" });
+it.each([null, "key_TEST", 7])("%j instead of options is rejected", (options) => {
+  expect(errorOf(options)).toMatchObject({ kind: "argument", argument: "options" });
 });
 
 describe("fetch", () => {
-  /** A platform's fetch: refuses to be called as somebody's method. */
+  /** A platform's fetch: rejects being called as a method of an object. */
   const strict = (answered: string) =>
     function (this: unknown) {
       if (this !== undefined && this !== globalThis) throw new TypeError("Illegal invocation");

@@ -86,7 +86,7 @@ describe("a walk over a list", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("begins where it is told to", async () => {
+  it("starts from the page cursor in the query", async () => {
     const { cursor, requests } = fake([page([2])]);
     await idsOf(cursor.runs.list(agentId, { cursor: "a" }));
     expect(requests[0]!.target).toBe(`/v1/agents/${agentId}/runs?cursor=a`);
@@ -131,7 +131,7 @@ describe("pages", () => {
     });
   });
 
-  it.each([{}, { items: null }, { items: {} }, { workers: [] }, []])("%j is no page", async (body) => {
+  it.each([{}, { items: null }, { items: {} }, { workers: [] }, []])("%j is not a page", async (body) => {
     const { cursor, requests } = fake([reply(200, body)]);
     expect(await failure(cursor.agents.list())).toMatchObject({ kind: "api", code: "invalid_response" });
     expect(requests).toHaveLength(1);
@@ -185,7 +185,7 @@ describe("each list has its own ways", () => {
     expect((await cursor.agents.list()).items).toEqual([{ id: "bc-1" }]);
   });
 
-  it("an entry that is no object is passed on like any other", async () => {
+  it("an item that is not an object is yielded like any other", async () => {
     const { cursor } = fake([reply(200, { items: [null, 5, { id: "bc-1" }] })]);
     const items: unknown[] = [];
     for await (const item of cursor.agents.list()) items.push(item);

@@ -1,53 +1,90 @@
-import type { Middleware } from "openapi-fetch";
 import createClient from "openapi-fetch";
-import { type Clock, onAbort } from "../async.ts";
-import { CursorError, TimeoutError } from "../errors.ts";
+import { onAbort } from "../async.ts";
+import { type ApiError, addFacts, CursorError, TimeoutError } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import { base64 } from "../text.ts";
-import type { Answer, ApiClient, AttemptInit, Verb } from "./contract.ts";
+import { base64, attempt as tryTo } from "../text.ts";
+import type { Verb } from "./contract.ts";
 import {
   describeCause,
   isNetworkFailure,
+  type RequestInfo,
+  toApiError,
   toConnectionError,
   toRedirectError,
-  toRefusal,
 } from "./failures.ts";
 import type { Redactor } from "./redact.ts";
-import { discard, readErrorText } from "./response.ts";
-import { markUnsent } from "./retry.ts";
+import { discard, readErrorText, readText } from "./response.ts";
 
-/** One attempt's state: nothing of it outlives the attempt, so a late failure can't touch a newer one. */
-export class Connection {
+/** At most this much of an error body is read, in bytes; the part that is kept is far shorter. */
+const errorBodyLimit = 64 * 1024;
+/** No JSON response of this API comes near this many bytes; a body without end must not fill the memory. */
+const jsonBodyLimit = 64 * 1024 * 1024;
+
+/** What all attempts of one client share. */
+export interface AttemptHost {
+  readonly settings: Settings;
   readonly redactor: Redactor;
-  readonly timeout: number;
-  phase: "connect" | "body" = "connect";
-  timedOut = false;
-  isSent = false;
-  /** The answer is an error whose body did not come whole. */
-  isTorn = false;
+  readonly client: ApiClient;
+}
+
+/** One call, in the form in which each of its attempts sends it. */
+export interface Call {
+  verb: Verb;
+  path: string;
+  /** Each attempt asks for the parameters and the body; an error that this throws is the attempt's failure. */
+  input?: (() => { path?: unknown; query?: unknown; body?: unknown }) | undefined;
+  headers: Record<string, string>;
+  /** Writes the body as JSON. */
+  serialise(body: unknown): string;
+  signal: AbortSignal | undefined;
+  /** Milliseconds that one attempt may take. */
+  timeout: number;
+  /** Replaces the client's keys and the secrets in the call's body. */
+  redactor: Redactor;
+}
+
+/** What the server, or a middleware in its place, answered. */
+export interface Answer {
+  response: Response;
+  /** Present for a failed response: a 4xx or 5xx, whose body has been read. */
+  failure?: ApiError;
+}
+
+/**
+ * One attempt at a request. On the way down, openapi-fetch makes the request, the middleware sees it, the key is added,
+ * and `fetch` sends it. On the way up, the response passes the same places, and every failure becomes a typed error.
+ *
+ * All state is here and ends with the attempt, so a late response of one attempt can't disturb the next one. The file is
+ * long because everything that a request passes between the transport and `fetch` is in it, in reading order.
+ */
+export class Attempt implements RequestInfo {
   method = "request";
   url = "";
-  /** Held, so that its signal, which the one that is sent follows, lives as long as the attempt. */
+  /** Held, because a Request that has been collected as garbage no longer passes an abort on to its own signal. */
   request: unknown;
-  readonly #clock: Clock;
+  readonly #host: AttemptHost;
+  readonly #call: Call;
   readonly #controller = new AbortController();
-  readonly #waiting = new Set<() => void>();
+  /**
+   * Ends what the attempt is waiting for. It waits for one thing at a time, so one callback is enough; `race` and
+   * `follow`, which listen to the signal, make a request half as expensive again.
+   */
+  #interrupt: (() => void) | undefined;
   readonly #timer: unknown;
-  /** Ends the following of the caller's signal. */
-  readonly release: () => void;
+  readonly #stopFollowing: (() => void) | undefined;
+  #phase: "connect" | "body" = "connect";
+  #isSent = false;
+  /** The failed response that `fetch` gave, with its body. */
+  #failed: { response: Response; text: string; isComplete: boolean } | undefined;
 
-  /** Begins an attempt that follows the caller's signal and ends after `timeout` milliseconds. */
-  constructor(clock: Clock, timeout: number, signal: AbortSignal | undefined, redactor: Redactor) {
-    this.#clock = clock;
-    this.timeout = timeout;
-    this.redactor = redactor;
-    this.release = onAbort(signal, () => this.abort(signal?.reason));
-    if (timeout === Number.POSITIVE_INFINITY) return;
-    this.#timer = clock.setTimeout(() => {
-      if (this.signal.aborted) return;
-      this.timedOut = true;
-      this.abort();
-    }, timeout);
+  constructor(host: AttemptHost, call: Call) {
+    this.#host = host;
+    this.#call = call;
+    const { signal, timeout } = call;
+    if (signal !== undefined) this.#stopFollowing = onAbort(signal, () => this.#abort(signal.reason));
+    if (timeout !== Number.POSITIVE_INFINITY) {
+      this.#timer = host.settings.clock.setTimeout(() => this.#abort(this.#timeoutError()), timeout);
+    }
   }
 
   /** The path without its query, for errors. */
@@ -55,226 +92,293 @@ export class Connection {
     return this.url === "" ? "" : new URL(this.url).pathname;
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
+  get redactor(): Redactor {
+    return this.#call.redactor;
   }
 
-  abort(reason?: unknown): void {
+  /** Sends the request; resolves as soon as the response's headers have arrived, whatever its status. */
+  async send(): Promise<Answer> {
+    const { client, settings } = this.#host;
+    const { middleware } = settings;
+    const { verb, path, input, headers, serialise } = this.#call;
+    const { signal } = this.#controller;
+    try {
+      const { body, ...params } = input?.() ?? {};
+      const pending = client[verb](path, {
+        params,
+        body,
+        headers,
+        bodySerializer: serialise,
+        signal,
+        parseAs: "stream",
+        middleware: middleware.length === 0 ? undefined : [this.#lastMiddleware(), ...middleware],
+        fetch: (request) => this.#fetch(request),
+      });
+      const { response, error } = await this.#race(pending);
+      return response.ok ? { response } : { response, failure: this.#failureOf(response, error) };
+    } catch (error) {
+      throw this.#named(error);
+    }
+  }
+
+  /** Reads a success's body as text; undefined where it is too large. */
+  async read(response: Response): Promise<string | undefined> {
+    this.#phase = "body";
+    const { signal } = this.#controller;
+    try {
+      const { text, complete } = await readText(response, jsonBodyLimit, (stop) => {
+        this.#interrupt = stop;
+        if (signal.aborted) stop();
+      });
+      signal.throwIfAborted();
+      return complete ? text : undefined;
+    } catch (error) {
+      throw signal.aborted ? signal.reason : toConnectionError(error, this);
+    }
+  }
+
+  /** Ends the timeout. The attempt still follows the caller's signal. */
+  stopTimeout(): void {
+    if (this.#timer !== undefined) this.#host.settings.clock.clearTimeout(this.#timer);
+  }
+
+  /** Ends the timeout, and stops following the caller's signal. */
+  release(): void {
+    this.stopTimeout();
+    this.#stopFollowing?.();
+  }
+
+  /** Ends the connection. */
+  close(): void {
+    this.release();
+    this.#abort();
+  }
+
+  #abort(reason?: unknown): void {
     this.#controller.abort(reason);
-    for (const callback of this.#waiting) callback();
-    this.#waiting.clear();
-  }
-
-  /** Ends the timeout. */
-  stop(): void {
-    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
-  }
-
-  /** Calls back when the attempt ends, and at once when it has; returns what calls it off. No event of the signal: those cost. */
-  onAbort(callback: () => void): () => void {
-    if (this.signal.aborted) callback();
-    else this.#waiting.add(callback);
-    return () => this.#waiting.delete(callback);
+    this.#interrupt?.();
   }
 
   /**
-   * Settles as `promise` does, unless the attempt ends first: then it rejects with the signal's reason. Not every fetch
-   * listens to the signal, and one that doesn't may still answer when nobody waits for it: `late` gets that answer.
+   * Waits for an answer until the attempt ends: neither a middleware, nor a key function, nor a custom fetch has to
+   * listen to the signal. The body of an answer that arrives later is discarded.
    */
-  race<T>(promise: PromiseLike<T>, late?: (value: T) => void): Promise<T> {
+  #race<T extends { response: Response }>(pending: Promise<T>): Promise<T> {
+    const { signal } = this.#controller;
     return new Promise((resolve, reject) => {
-      const off = this.onAbort(() => reject(this.signal.reason));
-      Promise.resolve(promise).then(
-        (value) => {
-          off();
-          if (this.signal.aborted) late?.(value);
-          resolve(value);
-        },
-        (error: unknown) => {
-          off();
-          reject(error);
-        },
+      this.#interrupt = () => reject(signal.reason);
+      if (signal.aborted) this.#interrupt();
+      pending.then((answer) => {
+        if (signal.aborted) discard(answer.response.body);
+        resolve(answer);
+      }, reject);
+    });
+  }
+
+  // ── The way down ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Below the middleware: a custom `fetch` always gets `(url, init)`, with a middleware and without one. */
+  async #fetch(request: Request | LightRequest): Promise<Response> {
+    const { settings } = this.#host;
+    const { signal } = this.#controller;
+    this.method = request.method;
+    this.url = request.url;
+    this.request = request;
+    const init = request instanceof LightRequest ? request.init : await initOf(request);
+    // A middleware may have sent the request to another origin: the key must not go there.
+    if (new URL(request.url).origin === settings.origin) {
+      const { apiKey } = settings;
+      const key = typeof apiKey === "string" ? apiKey : await this.#newKey(apiKey);
+      init.headers.set(
+        "authorization",
+        settings.auth === "basic" ? `Basic ${base64(`${key}:`)}` : `Bearer ${key}`,
       );
+    }
+    // A middleware and a key function take time. After an abort meanwhile, nothing is sent.
+    signal.throwIfAborted();
+    this.#isSent = true;
+    let response: Response;
+    try {
+      response = await settings.fetch(request.url, init);
+    } catch (error) {
+      if (signal.aborted || !isNetworkFailure(error)) throw error;
+      throw toConnectionError(error, this);
+    }
+    if (signal.aborted) {
+      // A fetch that ignores the signal may respond after the attempt has ended.
+      discard(response.body);
+      throw signal.reason;
+    }
+    return response.ok ? response : this.#takeFailed(response);
+  }
+
+  async #newKey(apiKey: () => Promise<string>): Promise<string> {
+    const key = await apiKey();
+    this.#host.redactor.add(key);
+    return key;
+  }
+
+  // ── The way up ────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Reads the body of a failed response, within our limits, and returns a response that holds it in memory: so neither
+   * openapi-fetch nor a middleware meets a body that stalls or never ends.
+   */
+  async #takeFailed(response: Response): Promise<Response> {
+    const { status, statusText, headers, type } = response;
+    if (type === "opaqueredirect" || (status >= 300 && status < 400)) {
+      discard(response.body);
+      throw toRedirectError(response, this);
+    }
+    if (type === "error") throw toConnectionError(new Error("no answer came"), this);
+    const { clock } = this.#host.settings;
+    const { text, complete } = await readErrorText(response, errorBodyLimit, clock, this.#controller.signal);
+    this.#controller.signal.throwIfAborted();
+    // No Response can be made with a status outside of HTTP's range, so no middleware sees this one.
+    if (status < 200 || status > 599)
+      throw toApiError(response, this, { text, isComplete: complete }, clock.now());
+    const inMemory = new Response(text, { status, statusText, headers: withoutLength(headers) });
+    this.#failed = { response: inMemory, text, isComplete: complete };
+    return inMemory;
+  }
+
+  /** Our own middleware, around the user's ones: the last to see the response. */
+  #lastMiddleware(): Settings["middleware"][number] {
+    return { onResponse: ({ response }) => this.#checkResponse(response) };
+  }
+
+  async #checkResponse(response: Response): Promise<undefined> {
+    if (response.bodyUsed || response.body?.locked) {
+      throw new CursorError(`${this.method} ${this.path}: a middleware has read the body; clone it first`);
+    }
+    if (response.ok || response === this.#failed?.response) return;
+    // A middleware has put a response of its own in the place of ours. openapi-fetch parses its body and drops the text.
+    this.#failed = {
+      response,
+      text: await response.clone().text(),
+      isComplete: this.#failed?.isComplete ?? true,
+    };
+  }
+
+  /** @param parsed The body as openapi-fetch has read it: JSON where it could be parsed, else text */
+  #failureOf(response: Response, parsed: unknown): ApiError {
+    const { clock } = this.#host.settings;
+    if (response === this.#failed?.response) {
+      return toApiError(response, this, { ...this.#failed, parsed }, clock.now());
+    }
+    // Only a middleware that answers in onRequest gets here: its text is gone, and what was parsed stands for it.
+    const text = typeof parsed === "string" ? parsed : (tryTo(() => JSON.stringify(parsed)) ?? "");
+    return toApiError(response, this, { text, parsed, isComplete: true }, clock.now());
+  }
+
+  /** Makes any failure the error that the call rejects with: an abort's reason as it is, everything else typed. */
+  #named(error: unknown): unknown {
+    const { signal } = this.#controller;
+    let failure = error;
+    if (signal.aborted) {
+      failure = signal.reason;
+    } else if (!CursorError.isInstance(error)) {
+      const cause = this.redactor.error(error);
+      failure = new CursorError(`${this.method} ${this.path} could not be sent: ${describeCause(cause)}`, {
+        cause,
+      });
+    }
+    if (!this.#isSent) addFacts(failure, { isUnsent: true });
+    return failure;
+  }
+
+  #timeoutError(): TimeoutError {
+    const phase = this.#phase;
+    const problem = phase === "connect" ? "no answer" : "the answer's body did not end";
+    return new TimeoutError(`${this.method} ${this.path}: ${problem} within ${this.#call.timeout} ms`, {
+      phase,
     });
   }
 }
 
-/** An error body is read this far; more says nothing more. */
-const errorBodyLimit = 64 * 1024;
+// ── openapi-fetch ────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** One operation of the contract, and what it is asked with. */
-export interface Operation {
-  verb: Verb;
-  path: string;
-  /** Asked by each attempt: what it throws is the attempt's failure. */
-  input?: (() => { path?: unknown; query?: unknown; body?: unknown }) | undefined;
+/** What an attempt passes to openapi-fetch. */
+interface OperationInit {
+  params: { path?: unknown; query?: unknown };
+  body?: unknown;
+  headers: Record<string, string>;
+  bodySerializer: (body: unknown) => string;
+  signal: AbortSignal;
+  /** We read bodies ourselves, within our limits. */
+  parseAs: "stream";
+  middleware: Settings["middleware"] | undefined;
+  fetch: (request: Request | LightRequest) => Promise<Response>;
 }
 
-/** What a call adds to each of its attempts. */
-export type CallInit = Pick<AttemptInit, "headers" | "bodySerializer">;
+/**
+ * The part of an openapi-fetch client that we use. `Transport` types its calls by the contract; the types of
+ * openapi-fetch would rebuild every response member by member and lose the open string unions on the way.
+ */
+export type ApiClient = Record<
+  Verb,
+  (path: string, init: OperationInit) => Promise<{ error?: unknown; response: Response }>
+>;
 
-/** Carries one attempt through the middleware and fetch, and gives what fails on the way its name. */
-export class Sender {
-  readonly #settings: Settings;
-  readonly #redactor: Redactor;
-  readonly #hasMiddleware: boolean;
-  readonly #client: ApiClient;
+/** Makes the openapi-fetch client, which turns an operation into a request and passes it through the middleware. */
+export function createApiClient({ baseUrl, middleware }: Settings): ApiClient {
+  const client = createClient<object>({
+    baseUrl,
+    // Redirects are never followed: another host must not get the key or the prompt.
+    redirect: "manual",
+    // Only a middleware needs a real Request. Making one takes as long as the rest of the call.
+    ...(middleware.length > 0 ? {} : { Request: LightRequest as unknown as typeof Request }),
+  });
+  return client as unknown as ApiClient;
+}
 
-  constructor(settings: Settings, redactor: Redactor) {
-    this.#settings = settings;
-    this.#redactor = redactor;
-    this.#hasMiddleware = settings.middleware.length > 0;
-    this.#client = createOpenapiClient(settings);
-  }
+/** What `fetch` gets beside the URL. */
+type FetchInit = RequestInit & { headers: Headers };
 
-  /** Resolves with the answer's headers, whatever its status; an error's body is here, too. */
-  async send(operation: Operation, init: CallInit, connection: Connection): Promise<Answer> {
-    const attempt: AttemptInit = {
-      ...init,
-      signal: connection.signal,
-      parseAs: "stream",
-      fetch: (request) =>
-        request instanceof PlainRequest
-          ? this.#sendPlain(request, connection)
-          : this.#sendRequest(request, connection),
-    };
-    try {
-      // An abort between the answer and its way to us leaves a body that nobody else would end.
-      const late = ({ response }: Answer) => discard(response.body);
-      const { body, ...params } = operation.input?.() ?? {};
-      const pending = this.#client[operation.verb](operation.path, { params, body, ...attempt });
-      if (this.#hasMiddleware) {
-        const answer = await connection.race(pending, late);
-        checkUnread(answer, connection);
-        return answer;
-      }
-      const answer = await pending;
-      if (connection.signal.aborted) late(answer);
-      connection.signal.throwIfAborted();
-      return answer;
-    } catch (error) {
-      const failure = this.failure(error, connection);
-      if (!connection.isSent) markUnsent(failure);
-      throw failure;
-    }
-  }
+/** Stands in for a `Request` inside openapi-fetch: the URL and the init, as they were given. */
+class LightRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly init: FetchInit;
 
-  /** Gives a failure of an attempt its name: a caller's abort stays what it is. */
-  failure(error: unknown, connection: Connection): unknown {
-    const { signal, method, path, redactor } = connection;
-    if (connection.timedOut) {
-      const phase = connection.phase;
-      const what = phase === "connect" ? "no answer" : "the answer's body did not end";
-      return new TimeoutError(`${method} ${path}: ${what} within ${connection.timeout} ms`, { phase });
-    }
-    if (signal.aborted) return signal.reason;
-    if (CursorError.isInstance(error)) return error;
-    const cause = redactor.error(error);
-    return new CursorError(`${method} ${path} could not be sent: ${describeCause(cause)}`, { cause });
-  }
-
-  async #sendPlain({ url, init }: PlainRequest, connection: Connection): Promise<Response> {
-    connection.method = init.method;
-    connection.url = url;
-    const key = this.#settings.fixedKey ?? (await connection.race(this.#newKey()));
-    init.headers.set("authorization", this.#authorization(key));
-    return this.#fetch(connection, url, init);
-  }
-
-  /** Below the middleware. */
-  async #sendRequest(request: Request, connection: Connection): Promise<Response> {
-    connection.method = request.method;
-    connection.url = request.url;
-    connection.request = request;
-    // A copy, since middleware sees the request again beside the answer. A middleware may also have turned it to
-    // another origin: the key doesn't go along.
-    const outgoing = new Request(request, { redirect: "manual" });
-    if (new URL(request.url).origin === this.#settings.origin) {
-      const key = this.#settings.fixedKey ?? (await this.#newKey());
-      outgoing.headers.set("authorization", this.#authorization(key));
-    }
-    return this.#fetch(connection, outgoing);
-  }
-
-  async #fetch(connection: Connection, ...input: Parameters<typeof fetch>): Promise<Response> {
-    // Middleware and a key function take their time; what was given up meanwhile isn't sent.
-    connection.signal.throwIfAborted();
-    connection.isSent = true;
-    let response: Response;
-    try {
-      response = await connection.race(this.#settings.fetch(...input), (late) => discard(late.body));
-    } catch (error) {
-      if (connection.signal.aborted || !isNetworkFailure(error)) throw error;
-      throw toConnectionError(error, connection);
-    }
-    return response.ok ? response : this.#refused(response, connection);
-  }
-
-  /** The error of an answer that is no success, or that answer with a body that is here. */
-  async #refused(response: Response, connection: Connection): Promise<Response> {
-    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-      discard(response.body);
-      throw toRedirectError(response, connection);
-    }
-    if (response.type === "error") throw toConnectionError(new Error("no answer came"), connection);
-    // Read here, within our limits, so that openapi-fetch and middleware find a body that can't stall or run over.
-    const { clock } = this.#settings;
-    const { text, complete } = await readErrorText(response, errorBodyLimit, clock, connection.signal);
-    connection.isTorn = !complete;
-    if (!connection.timedOut) connection.signal.throwIfAborted();
-    const { status, statusText, headers } = response;
-    // No Response can be made of a status outside of HTTP's range.
-    if (status < 200 || status > 599) throw toRefusal(response, connection, text, clock.now());
-    return new Response(text, { status, statusText, headers: withoutLength(headers) });
-  }
-
-  async #newKey(): Promise<string> {
-    const key = await this.#settings.apiKey();
-    this.#redactor.add(key);
-    return key;
-  }
-
-  #authorization(key: string): string {
-    return this.#settings.auth === "basic" ? `Basic ${base64(`${key}:`)}` : `Bearer ${key}`;
+  constructor(url: string, init: FetchInit & { method: string }) {
+    this.url = url;
+    this.method = init.method;
+    this.init = init;
   }
 }
 
-function checkUnread({ response }: Answer, { method, path }: Connection): void {
-  if (!response.ok || (!response.bodyUsed && !response.body?.locked)) return;
-  throw new CursorError(`${method} ${path}: a middleware has read the body; clone it first`);
+/** What else a middleware may say in a `Request` of its own, with the values of one that doesn't. */
+const usualSettings = {
+  cache: "default",
+  credentials: "same-origin",
+  integrity: "",
+  keepalive: false,
+  mode: "cors",
+  referrer: "about:client",
+  referrerPolicy: "",
+};
+
+/** A `Request` that the middleware has seen, as an init for `fetch`. The headers are a copy: middleware must not see the key. */
+async function initOf(request: Request): Promise<FetchInit> {
+  const { method, headers, signal } = request;
+  // Bodies are JSON; one that a middleware has compressed is binary.
+  const body = headers.has("content-encoding") ? await request.arrayBuffer() : await request.text();
+  const init: FetchInit = { method, headers: new Headers(headers), signal, redirect: "manual" };
+  if (body !== "") init.body = body;
+  for (const [name, usual] of Object.entries(usualSettings)) {
+    const value = request[name as keyof Request];
+    // Some runtimes have none of these, and reject an init that names one.
+    if (value !== undefined && value !== usual) Object.assign(init, { [name]: value });
+  }
+  return init;
 }
 
-/** The text is decoded and may be cut: its old length and encoding would be lies. */
+/** The text has been decoded and may be cut, so the length and the encoding of the original no longer hold. */
 function withoutLength(headers: Headers): Headers {
   const copy = new Headers(headers);
   copy.delete("content-length");
   copy.delete("content-encoding");
   copy.delete("transfer-encoding");
   return copy;
-}
-
-/** The openapi-fetch client, which turns each operation into a request and passes it through the middleware. */
-export function createOpenapiClient({ baseUrl, middleware }: Settings): ApiClient {
-  const client = createClient<object>({
-    baseUrl,
-    // Redirects are never followed: another host must not get the key or the prompt.
-    redirect: "manual",
-    ...(middleware.length > 0 ? {} : { Request: PlainRequest as unknown as typeof Request }),
-  });
-  client.use(...(middleware as Middleware[]));
-  return client as unknown as ApiClient;
-}
-
-/**
- * What openapi-fetch hands to `fetch` in place of a `Request` where no middleware looks at it: to build a real one takes
- * as long as the rest of the call.
- */
-export class PlainRequest {
-  readonly url: string;
-  readonly init: RequestInit & { method: string; headers: Headers };
-
-  constructor(url: string, init: PlainRequest["init"]) {
-    this.url = url;
-    this.init = init;
-  }
 }

@@ -1,7 +1,6 @@
 import type { paths } from "../../generated/openapi.ts";
-import type { PlainRequest } from "./attempt.ts";
 
-/** A method, as openapi-fetch calls its functions. */
+/** A method, as the functions of openapi-fetch are called. */
 export type Verb = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 type Of<Method extends Verb, Path extends keyof paths> = NonNullable<paths[Path][Lowercase<Method>]>;
 
@@ -33,37 +32,8 @@ type BodyOf<Operation> = Operation extends { requestBody: JsonContent<infer Body
   ? { body: Body }
   : unknown;
 
-/** What an operation is asked with: its path parameters, its query and its body, as the contract has them. */
+/** What a request of this operation consists of: its path parameters, its query and its body, as the contract has them. */
 export type Input<Method extends Verb, Path extends keyof paths> = Params<Of<Method, Path>> &
   BodyOf<Of<Method, Path>>;
-/** What an operation answers when it succeeds. */
+/** The body of the operation's successful response. */
 export type Output<Method extends Verb, Path extends keyof paths> = Success<Of<Method, Path>>;
-
-/** What one attempt adds to a call. */
-export interface AttemptInit {
-  headers: Record<string, string>;
-  bodySerializer: (body: unknown) => string;
-  signal: AbortSignal;
-  /** Bodies are read by us, within our limits. */
-  parseAs: "stream";
-  /** Sends what the client has made of the call. */
-  fetch: (request: Request | PlainRequest) => Promise<Response>;
-}
-
-/** An answer as openapi-fetch gives it. */
-export interface Answer {
-  error?: unknown;
-  response: Response;
-}
-
-/**
- * The part of an openapi-fetch client that we use; `Transport` types its calls by the contract. openapi-fetch's own
- * types rebuild every answer member by member, and lose the open string unions on the way.
- */
-export type ApiClient = Record<
-  Verb,
-  (
-    path: string,
-    init: AttemptInit & { params: { path?: unknown; query?: unknown }; body?: unknown },
-  ) => Promise<Answer>
->;

@@ -1,115 +1,123 @@
-import { ApiError, type ApiErrorInit, ConnectionError } from "../errors.ts";
+import { ApiError, type ApiErrorInit, addFacts, ConnectionError } from "../errors.ts";
 import { copyText, isObject, messageOf, parseJson } from "../text.ts";
-import type { Connection } from "./attempt.ts";
 import type { Redactor } from "./redact.ts";
-import { retryAfter } from "./response.ts";
-import { markTorn } from "./retry.ts";
+import { requestIdOf, retryAfter } from "./response.ts";
 
-const errorBodyKept = 4096;
+/** The most characters of a body that an error keeps: 4 KB. */
+const bodyKept = 4096;
 /** A shorter secret may be a word, and codes are words that programs compare. */
 const shortestInCode = 8;
 
-/** The error of an answer that is no success; `error` is its body, parsed or not. */
-export function toRefusal(response: Response, connection: Connection, error: unknown, now: number): ApiError {
-  const raw = typeof error === "string" ? error : toJson(error);
-  // Read first and redacted then: a secret may be a word that the body's own form needs.
-  const details = readErrorBody(raw);
-  const { redactor } = connection;
-  const text = (value = "", shortest?: number) => redactor.text(value, shortest) || undefined;
-  const code = text(details.code, shortestInCode);
-  const message = text(details.message ?? response.statusText);
-  const refusal = answerError(response, connection, code, message, {
-    helpUrl: text(details.helpUrl),
-    provider: text(details.provider),
+/** The request that a failure is about. */
+export interface RequestInfo {
+  readonly method: string;
+  readonly url: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly redactor: Redactor;
+}
+
+/** The body of a failed response. */
+export interface ErrorBody {
+  /** As it came. */
+  text: string;
+  /** The same body as JSON, where somebody has parsed it already; text that isn't JSON stays text. */
+  parsed?: unknown;
+  /** False where the body broke off, stalled or ran over the limit. */
+  isComplete: boolean;
+}
+
+/** The error of a failed response. */
+export function toApiError(response: Response, request: RequestInfo, body: ErrorBody, now: number): ApiError {
+  // The details are read before anything is redacted: a secret may be a word that the JSON around it needs.
+  const details = readDetails("parsed" in body ? body.parsed : (parseJson(body.text) ?? body.text));
+  const redact = (value = "", shortest?: number) => request.redactor.text(value, shortest) || undefined;
+  const code = redact(details.code, shortestInCode);
+  const message = redact(details.message ?? response.statusText);
+  const error = responseError(response, request, code, message, {
+    helpUrl: redact(details.helpUrl),
+    provider: redact(details.provider),
     retryAfterMs: retryAfter(response.headers, now) ?? details.retryAfterMs,
-    body: raw === "" ? undefined : copyText((text(raw) ?? "").slice(0, errorBodyKept)),
+    body: body.text === "" ? undefined : excerpt(body.text, request),
   });
-  if (connection.isTorn) markTorn(refusal);
-  return refusal;
+  if (!body.isComplete) addFacts(error, { isTorn: true });
+  return error;
 }
 
 /**
- * The error of a success that says nothing usable.
+ * The error of a success whose body can't be used.
  * @param text Undefined: too large
+ * @param missing The name of a field that the body should have and doesn't
  */
-export function toInvalidAnswer(
+export function toInvalidResponse(
   response: Response,
-  connection: Connection,
+  request: RequestInfo,
   text: string | undefined,
   isSecret = false,
-  lacking?: string,
+  missing?: string,
 ): ApiError {
-  const { redactor } = connection;
-  const type = redactor.text(response.headers.get("content-type") ?? "no content type");
-  const isEmpty = text?.trim() === "";
-  const problem =
-    lacking ?? (text === undefined ? "too large" : isEmpty ? "empty" : `not a JSON object (${type})`);
-  return answerError(response, connection, "invalid_response", `the body is ${problem}`, {
-    // The beginning of a real answer may hold what is nobody's business; a page from elsewhere doesn't.
-    body:
-      isSecret || text === undefined || /^\s*([{["]|$)/.test(text)
-        ? undefined
-        : copyText(redactor.text(text).slice(0, errorBodyKept)),
-  });
+  const type = request.redactor.text(response.headers.get("content-type") ?? "no content type");
+  let problem = `not a JSON object (${type})`;
+  if (missing !== undefined) problem = `without "${missing}"`;
+  else if (text === undefined) problem = "too large";
+  else if (text.trim() === "") problem = "empty";
+  // A body that begins like JSON may be a piece of a real response, with data that is not for logs. A page of a proxy
+  // isn't, and shows what went wrong.
+  const isShown = !isSecret && text !== undefined && !/^\s*([{["]|$)/.test(text);
+  const body = isShown ? excerpt(text, request) : undefined;
+  return responseError(response, request, "invalid_response", `the body is ${problem}`, { body });
 }
 
-/** The error of a redirect, which is never followed: it names the host it leads to. */
-export function toRedirectError(response: Response, connection: Connection): ApiError {
+/** The error of a redirect, which is never followed: it names the host that the redirect leads to. */
+export function toRedirectError(response: Response, request: RequestInfo): ApiError {
   const location = response.headers.get("location") ?? "";
-  const { url, redactor } = connection;
-  const host = URL.canParse(location, url) ? new URL(location, url).host : "an unnamed place";
-  const message = `redirects to ${redactor.text(host)}, not followed`;
-  return answerError(response, connection, "redirect_refused", message);
+  const isUrl = URL.canParse(location, request.url);
+  const host = isUrl ? new URL(location, request.url).host : "an unnamed host";
+  const message = `redirects to ${request.redactor.text(host)}, not followed`;
+  return responseError(response, request, "redirect_refused", message);
 }
 
-/** The error of a connection that failed before or inside the answer. */
-export function toConnectionError(error: unknown, { method, path, redactor }: Connection): ConnectionError {
+/** The error of a connection that failed before or inside the response. */
+export function toConnectionError(error: unknown, { method, path, redactor }: RequestInfo): ConnectionError {
   const cause = redactor.error(error);
   const message = `${method} ${path}: connection failed: ${describeCause(cause)}`;
   return new ConnectionError(message, { cause, method, path });
 }
 
-export const requestIdOf = ({ headers }: Response, redactor?: Redactor): string | undefined => {
-  const id = headers.get("x-request-id") ?? undefined;
-  return id && redactor ? redactor.text(id) : id;
-};
-
-/** A cause's message, with its code where the message doesn't say it. */
+/** The message of a cause, with its code where the message doesn't contain it. */
 export function describeCause(error: unknown): string {
   const message = messageOf(error);
   const code = ((error as Error | undefined)?.cause as { code?: unknown } | undefined)?.code;
   return typeof code === "string" && !message.includes(code) ? `${message} (${code})` : message;
 }
 
-function answerError(
+function responseError(
   response: Response,
-  { method, path, redactor }: Connection,
+  { method, path, redactor }: RequestInfo,
   code: string | undefined,
   message: string | undefined,
   more?: Partial<ApiErrorInit>,
 ): ApiError {
   const { status } = response;
-  const requestId = requestIdOf(response, redactor);
+  const id = requestIdOf(response);
+  const requestId = id && redactor.text(id);
   const text = `${method} ${path} -> ${status}${code ? ` ${code}` : ""}${message ? `: ${message}` : ""}`;
   return new ApiError(text, { status, method, path, code, requestId, ...more });
 }
 
-/** Nested deep enough, what could be parsed can't be written again. */
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? "";
-  } catch {
-    return "";
-  }
-}
+/** The beginning of a body, character for character, except that secrets are replaced. */
+const excerpt = (text: string, { redactor }: RequestInfo): string =>
+  copyText(redactor.text(text).slice(0, bodyKept));
 
-/** What can be read from the body of an error answer, whichever of the API's forms it has. */
-export interface ErrorDetails {
+// ── Bodies of failed responses ───────────────────────────────────────────────────────────────────────────────────
+
+/** What the body of a failed response says, whichever of the API's forms it has. */
+interface ErrorDetails {
   code?: string | undefined;
   message?: string | undefined;
   helpUrl?: string | undefined;
   provider?: string | undefined;
-  /** Connect-style bodies say how long to wait inside, without a header. */
+  /** Connect-style bodies say in here how long to wait, without a header. */
   retryAfterMs?: number | undefined;
 }
 
@@ -118,23 +126,23 @@ type Json = Record<string, unknown>;
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
 
-/** Longest plain-text body that is taken for a message. */
+/** The longest plain-text body that is taken for a message, in characters. */
 const longestPlainText = 300;
 
 /**
- * Reads an error body: `{error: {code, message}}`, `{error: "text"}`, flat `{code, message}` (with the literal code
- * "error" where the framework answered), Connect's `{code, message, details}`, plain text, HTML, nothing. Never throws.
+ * Reads the body of a failed response: `{error: {code, message}}`, `{error: "text"}`, flat `{code, message}` (with the
+ * literal code "error" where the framework answered), Connect's `{code, message, details}`, plain text, HTML, nothing.
+ * Never throws.
  */
-export function readErrorBody(body: string): ErrorDetails {
-  const json = parseJson(body);
-  if (isObject(json)) {
-    if (isObject(json["error"])) return fields(json["error"], json);
-    const title = text(json["error"]);
-    if (title !== undefined) return { code: code(json), message: text(json["message"]) ?? title };
-    return fields(json, json);
+function readDetails(body: unknown): ErrorDetails {
+  if (isObject(body)) {
+    if (isObject(body["error"])) return fields(body["error"], body);
+    const title = text(body["error"]);
+    if (title !== undefined) return { code: code(body), message: text(body["message"]) ?? title };
+    return fields(body, body);
   }
-  const plain = text(json === undefined ? body : json);
-  // Markup is for browsers, and broken JSON says nothing to a person.
+  const plain = text(body);
+  // Markup is for browsers, and broken JSON tells a person nothing.
   const readable = plain !== undefined && plain.length <= longestPlainText && !/^\{|</.test(plain);
   return readable ? { message: plain } : {};
 }
@@ -152,7 +160,7 @@ function fields(from: Json, whole: Json): ErrorDetails {
   };
 }
 
-/** The literal code "error" marks the framework's own answers and names nothing. */
+/** The literal code "error" marks the framework's own responses and says nothing. */
 function code(from: Json): string | undefined {
   const value = text(from["code"]);
   return value === "error" ? undefined : value;
@@ -171,16 +179,18 @@ function retrySeconds(debug: Json | undefined): number | undefined {
   return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number * 1000 : undefined;
 }
 
-/** What each runtime's fetch says when the network, not the caller, is at fault. All of them throw a bare TypeError. */
+// ── Failures of fetch ────────────────────────────────────────────────────────────────────────────────────────────
+
+/** The messages with which each runtime's fetch reports a broken network. All of them throw a bare TypeError. */
 const networkMessages =
   /^(fetch failed|failed to fetch|load failed|terminated|network ?error\b|network request failed|the internet connection appears|networkerror when attempting|the network connection was lost|error sending request|client error|connection (closed|refused|reset)|body timeout|other side closed)/i;
 
-/** Codes of wrong use, which come in the same wrapping as those of a broken connection. */
+/** Codes of wrong use, which are wrapped in the same way as those of a broken connection. */
 const usageCodes = /^(ERR_INVALID|UND_ERR_INVALID|UND_ERR_NOT_SUPPORTED)/;
 
 /**
- * Tells a broken connection (worth another try) from a mistake in the call (never). A TypeError may be either, so it
- * is judged by its system code and by the known texts; any other error class of a fetch stands for the network.
+ * Tells a broken connection, which is worth another attempt, from a mistake in the call, which never is. A TypeError may
+ * be either, so its system code and the known messages decide; any other class of error means the network.
  */
 export function isNetworkFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return isErrorLike(error);
@@ -197,6 +207,6 @@ const codeOf = (error: unknown): string | undefined => {
   return typeof code === "string" ? code : undefined;
 };
 
-/** A DOMException of another realm is no `instanceof Error`. */
+/** A DOMException from another realm fails `instanceof Error`. */
 const isErrorLike = (error: unknown): boolean =>
   typeof error === "object" && error !== null && typeof (error as Error).message === "string";

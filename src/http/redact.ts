@@ -2,22 +2,22 @@ import { attempt, base64, messageOf } from "../text.ts";
 
 const placeholder = "[redacted]";
 
-/** How much of an error is searched for a secret: enough for every fetch we know, and bounded. */
+/** At most this many objects of an error are searched for a secret: enough for every fetch we know. */
 const searchNodes = 2_000;
 const longestCauseChain = 10;
-/** A shorter secret would blank half of every sentence. */
+/** Replacing a shorter secret would blank half of every sentence. */
 const shortestSecret = 4;
 
-/** Replaces our own secrets, in every form they travel in, by a placeholder. */
+/** Replaces our own secrets by a placeholder, in every form in which they are sent. */
 export class Redactor {
   #parent: Redactor | undefined;
   #keeps: number;
-  /** Each with its forms, which are made when something has failed. */
+  /** Each secret with its forms, which are worked out at the first failure. */
   #secrets = new Map<string, string[] | undefined>();
 
   /**
-   * @param keeps How many secrets are kept: the latest ones
-   * @param parent Whose secrets are replaced, too
+   * @param keeps How many secrets are kept; the oldest ones go first
+   * @param parent A redactor whose secrets are replaced, too
    */
   constructor(keeps: number, parent?: Redactor) {
     this.#keeps = keeps;
@@ -33,7 +33,7 @@ export class Redactor {
     }
   }
 
-  /** @param shortest Shorter secrets stay: for texts that programs compare */
+  /** @param shortest Secrets shorter than this stay: for texts that programs compare */
   text(text: string, shortest = shortestSecret): string {
     for (const form of this.#forms(shortest)) {
       if (text.includes(form)) text = text.replaceAll(form, placeholder);
@@ -41,7 +41,7 @@ export class Redactor {
     return this.#parent?.text(text, shortest) ?? text;
   }
 
-  /** The error itself when no secret can be reached from it, else a copy with only name, message and code. */
+  /** Returns the error itself where no secret can be reached from it, else a copy with only its name, message and code. */
   error(error: unknown, depth = longestCauseChain): unknown {
     if (!this.#reaches(error, new Set())) return error;
     const message = this.text(messageOf(error));
@@ -56,7 +56,7 @@ export class Redactor {
       : Object.assign(copy, { code: typeof code === "number" ? code : this.text(String(code)) });
   }
 
-  /** Longest first: a secret may be a part of another one. */
+  /** All forms, longest first, because a secret may be a part of another one. */
   #forms(shortest = shortestSecret): string[] {
     const all: string[] = [];
     for (const [secret, known] of this.#secrets) {
@@ -71,15 +71,15 @@ export class Redactor {
     if (typeof value === "string") return this.text(value) !== value;
     if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || seen.has(value))
       return false;
-    // What is too large to be searched is not passed on.
+    // An error too large to be searched counts as one with a secret.
     if (seen.add(value).size > searchNodes) return true;
     return partsOf(value).some((part) => this.#reaches(part, seen));
   }
 }
 
-/** What a log could show of an object, hidden or not: `message`, `stack` and `cause` are no enumerable fields. */
+/** Everything a log could show of an object; not only enumerable fields, since `message`, `stack` and `cause` are not. */
 function partsOf(value: object): unknown[] {
-  // A Request has its headers behind an accessor, and an error may show more as JSON than it has fields.
+  // The headers of a Request are behind an accessor, and toJSON may show more of an error than its fields.
   const keys = [...Reflect.ownKeys(value), "headers"];
   const parts: unknown[] = keys.map((key) => attempt(() => Reflect.get(value, key)));
   parts.push(attempt(() => (value as { toJSON(): unknown }).toJSON()));
@@ -89,7 +89,7 @@ function partsOf(value: object): unknown[] {
 const isHeaders = (value: object): value is Iterable<unknown> & object =>
   value.constructor?.name === "Headers" && Symbol.iterator in value;
 
-/** As it is, in base64 (alone, and as the user name of Basic), in a URL, a host name or JSON, and in hex. */
+/** A secret as it is, in base64 (alone, and as the user name of Basic), in a URL, a host name or JSON, and in hex. */
 function formsOf(secret: string): string[] {
   const codes = [secret, `${secret}:`].map((text) => base64(text).replace(/=+$/, ""));
   const hex = Array.from(new TextEncoder().encode(secret), (byte) => byte.toString(16).padStart(2, "0")).join(
@@ -99,9 +99,9 @@ function formsOf(secret: string): string[] {
   const forms = [
     secret,
     json,
-    // A JSON message that quotes a JSON body.
+    // Inside a JSON message that quotes a JSON body.
     inJson(json),
-    // Half a surrogate pair can't be in a URL.
+    // encodeURIComponent throws for half a surrogate pair, which no URL can contain.
     attempt(() => encodeURIComponent(secret)) as string | undefined,
     ...codes,
     hex,
@@ -119,30 +119,26 @@ const valuesOf = (value: unknown): unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value) : [];
 
 /**
- * What a request's body holds in confidence, for as long as the call lasts: values of `envVars`, and of an MCP server
- * its headers, its environment and its client secret; the `value` of a secret to be set. A server may quote them when it refuses the request.
+ * A redactor that also replaces the secrets in a request's body, since a server may quote them when it rejects the
+ * request: the values of `envVars`; the headers, the environment and the client secret of an MCP server; the `value` of a
+ * secret to be set.
  */
-export class BodySecrets extends Redactor {
-  constructor(parent: Redactor) {
-    super(Number.POSITIVE_INFINITY, parent);
-  }
-
-  learn(body: unknown): void {
-    const { envVars, mcpServers, value: secret } = (body ?? {}) as Json;
-    this.#learn(secret);
-    for (const value of valuesOf(envVars)) this.#learn(value);
-    for (const server of valuesOf(mcpServers)) {
-      const { headers, env, auth } = (server ?? {}) as Json;
-      for (const value of [...valuesOf(headers), ...valuesOf(env)]) this.#learn(value);
-      this.#learn((auth as Json | undefined)?.["CLIENT_SECRET"]);
-    }
-  }
-
-  #learn(value: unknown): void {
-    if (typeof value !== "string") return;
-    this.add(value);
+export function withSecretsOf(body: unknown, parent: Redactor): Redactor {
+  const redactor = new Redactor(Number.POSITIVE_INFINITY, parent);
+  const add = (secret: unknown) => {
+    if (typeof secret !== "string") return;
+    redactor.add(secret);
     // The credentials of "Bearer …" may be quoted without their scheme.
-    const credentials = /^\S+ (\S{8,})$/.exec(value)?.[1];
-    if (credentials !== undefined) this.add(credentials);
+    const credentials = /^\S+ (\S{8,})$/.exec(secret)?.[1];
+    if (credentials !== undefined) redactor.add(credentials);
+  };
+  const { envVars, mcpServers, value } = (body ?? {}) as Json;
+  add(value);
+  for (const secret of valuesOf(envVars)) add(secret);
+  for (const server of valuesOf(mcpServers)) {
+    const { headers, env, auth } = (server ?? {}) as Json;
+    for (const secret of [...valuesOf(headers), ...valuesOf(env)]) add(secret);
+    add((auth as Json | undefined)?.["CLIENT_SECRET"]);
   }
+  return redactor;
 }

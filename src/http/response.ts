@@ -1,12 +1,12 @@
 import { type Clock, onAbort } from "../async.ts";
 
-/** Takes what ends a piece of work at once; returns what calls that off. */
-type Stopper = (stop: () => void) => () => void;
+/** Receives a callback that ends the reading at once; may return a function, which is called when the reading is over. */
+type Stopper = (stop: () => void) => (() => void) | undefined | void;
 
 /**
- * Reads a body as text, about `limit` bytes at most. Stopped, its reader is cancelled here, since a custom fetch may not
- * listen to the signal once it has answered.
- * @param partial A body that breaks off gives what came, instead of an error.
+ * Reads a body as text, about `limit` bytes at most. When it is stopped, the reader is cancelled here, because a custom
+ * fetch may ignore the signal once it has responded.
+ * @param partial True: of a body that breaks off, return what arrived instead of throwing
  */
 export async function readText(
   response: Response,
@@ -37,13 +37,13 @@ export async function readText(
     if (partial) return { text: decode(chunks, size), complete: false };
     throw error;
   } finally {
-    release();
+    release?.();
   }
 }
 
 const decoder = new TextDecoder();
 
-/** In one piece: engines have a fast way for a whole text, and a slow one for text that comes bit by bit. */
+/** Decodes all chunks at once: engines are fast for a whole text and slow for one that comes piece by piece. */
 function decode([first, ...others]: Uint8Array[], size: number): string {
   if (!first || others.length === 0) return decoder.decode(first);
   const whole = new Uint8Array(size);
@@ -55,12 +55,12 @@ function decode([first, ...others]: Uint8Array[], size: number): string {
   return decoder.decode(whole);
 }
 
-/** How long the rest of an error's body is waited for. */
-const errorBodyPatience = 2_000;
+/** How long to wait for the rest of an error body, in milliseconds. */
+const errorBodyTimeout = 2_000;
 
 /**
- * The text of an error's body, as far as it comes in two seconds. The status is what counts: a body that stalls or
- * breaks must neither hold it back nor hide it.
+ * Reads as much of an error body as arrives within two seconds. The status is what matters: a body that stalls or breaks
+ * must neither delay it nor hide it.
  */
 export function readErrorText(
   response: Response,
@@ -69,7 +69,7 @@ export function readErrorText(
   signal: AbortSignal,
 ): Promise<{ text: string; complete: boolean }> {
   const onStop: Stopper = (stop) => {
-    const timer = clock.setTimeout(stop, errorBodyPatience);
+    const timer = clock.setTimeout(stop, errorBodyTimeout);
     const release = onAbort(signal, stop);
     return () => {
       clock.clearTimeout(timer);
@@ -79,22 +79,26 @@ export function readErrorText(
   return readText(response, limit, onStop, true);
 }
 
-/** Ends a body that nobody will read, so that its connection is free again; its own failure to end is of no interest. */
+/** Ends a body that nobody will read, which frees its connection. A failure to end it is of no interest. */
 export function discard(body: { cancel(reason?: unknown): Promise<void> } | null | undefined): void {
   body?.cancel().catch(() => {});
 }
 
+/** The id of the request that the server put into its response: what support asks for. */
+export const requestIdOf = ({ headers }: Response): string | undefined =>
+  headers.get("x-request-id") ?? undefined;
+
 const httpDate = /^[A-Z][a-z]{2,8},? .*\d\d:\d\d:\d\d/;
 
 /**
- * The milliseconds that `Retry-After` asks for: seconds, or an HTTP date. A date is read against the answer's own `Date`
- * header, since the clocks of server and client differ. Undefined where the header is absent or can't be read.
+ * The milliseconds that `Retry-After` asks for: seconds, or an HTTP date. A date is compared with the response's own
+ * `Date` header, because the clocks of server and client differ. Undefined where the header is absent or unreadable.
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
   const value = headers.get("retry-after")?.trim();
   if (!value) return undefined;
   if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  // Date.parse takes nearly anything ("-5", "in 5 minutes") for a date of some year.
+  // Date.parse accepts nearly anything ("-5", "in 5 minutes") as a date of some year.
   const at = httpDate.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(at)) return undefined;
   const date = Date.parse(headers.get("date") ?? "");

@@ -1,55 +1,60 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { checkCount, checkHeaders, checkNames, checkSignal, checkTimeout } from "../check.ts";
+import { type Checked, checkOptions } from "../check.ts";
 import { type ApiError, ArgumentError, about, CursorError } from "../errors.ts";
 import { type RequestOptions, requestOptions, type Settings } from "../options.ts";
 import { isObject, messageOf, parseJson } from "../text.ts";
-import { type CallInit, Connection, type Operation, Sender } from "./attempt.ts";
+import { type ApiClient, Attempt, type AttemptHost, type Call, createApiClient } from "./attempt.ts";
 import type { Input, Output, PathsWith, Verb } from "./contract.ts";
-import { requestIdOf, toConnectionError, toInvalidAnswer, toRefusal } from "./failures.ts";
-import { BodySecrets, Redactor } from "./redact.ts";
-import { readText } from "./response.ts";
-import { isAmbiguous, type RetryPolicy, withRetries } from "./retry.ts";
+import { type RequestInfo, toInvalidResponse } from "./failures.ts";
+import { Redactor, withSecretsOf } from "./redact.ts";
+import { requestIdOf } from "./response.ts";
+import { isAmbiguous, type RetryPolicy, retry } from "./retry.ts";
 
 const defaultTimeout = 60_000;
-/** No JSON answer of this API comes near; a body without end must not fill the memory. */
-const jsonBodyLimit = 64 * 1024 * 1024;
-/** A key function may return a new one each time: so many are remembered. */
+/** A key function may return a new key each time: the redactor remembers the latest ones. */
 const keysKept = 8;
 
 /** What the transport must know of a call beyond its HTTP form. */
 export interface CallSpec<T> {
   /** @default "safe" */
   policy?: RetryPolicy;
-  /** Milliseconds, where neither the client nor the call says. @default 60_000 */
+  /** Milliseconds per attempt, where neither the call's options nor the client's say. @default 60_000 */
   timeout?: number;
-  /** What an answer must have to be one. */
+  /** Top-level fields a 2xx body must contain; otherwise the call rejects with `invalid_response`. */
   has?: readonly string[];
-  /** The value of an empty 2xx answer, for operations whose body only repeats the request's id, or that have none. */
+  /** The value of an empty 2xx body, for operations whose body only repeats the request's id, or that have none. */
   empty?: T;
-  /** A refusal that is in truth what was asked for, and the answer it stands for. */
-  recover?: (refusal: ApiError) => T | undefined;
-  /** What the call is about, for its errors. */
+  /** Maps an error that actually means success (404 on a repeated DELETE) to the value to return. */
+  recover?: (error: ApiError) => T | undefined;
+  /** The agent that the call is about, for its errors. */
   agentId?: string | undefined;
+  /** The run that the call is about, for its errors. */
   runId?: string | undefined;
-  /** Called with each failure that is followed by another attempt. */
+  /** Called with each failure that another attempt follows. */
   onRetry?: (error: unknown) => void;
-  /** The answer is a secret: nothing is kept of one that can't be read. */
+  /** The body is a secret: an error keeps nothing of a body that can't be read. */
   isSecret?: boolean;
 }
 
-/** Sends requests: auth, timeouts, retries; turns every answer into parsed JSON or one of our errors. */
-export class Transport {
+/** One operation of the contract, without its types. */
+type Operation = Pick<Call, "verb" | "path" | "input">;
+
+/** Options of a call after {@link checkOptions}; where nothing was given, they may be missing. */
+type CheckedRequest = Partial<Checked<RequestOptions, typeof requestOptions>>;
+
+/** Sends requests, with retries, and turns every response into parsed JSON or one of our errors. */
+export class Transport implements AttemptHost {
   readonly settings: Settings;
   readonly redactor = new Redactor(keysKept);
-  readonly #sender: Sender;
+  readonly client: ApiClient;
 
   constructor(settings: Settings) {
     this.settings = settings;
-    if (settings.fixedKey !== undefined) this.redactor.add(settings.fixedKey);
-    this.#sender = new Sender(settings, this.redactor);
+    if (typeof settings.apiKey === "string") this.redactor.add(settings.apiKey);
+    this.client = createApiClient(settings);
   }
 
-  /** A JSON call, already under way. */
+  /** Sends a request at once. The promise also gives the HTTP response. */
   call<Method extends Verb, Path extends PathsWith<Method>>(
     verb: Method,
     path: Path,
@@ -60,35 +65,35 @@ export class Transport {
     return ApiPromise.of(this.run(verb, path, input, spec, options));
   }
 
-  /** A JSON call: attempts under the call's retry policy. The contract types what is sent and what is answered. */
+  /** Makes attempts under the call's retry policy. The contract types the input and the result. */
   async run<Method extends Verb, Path extends PathsWith<Method>>(
     verb: Method,
     path: Path,
     input?: () => Input<Method, Path>,
     spec: CallSpec<Output<Method, Path>> = {},
-    given?: RequestOptions | null,
+    options?: RequestOptions | null,
   ): Promise<WithResponse<Output<Method, Path>>> {
-    const operation = { verb, path, input } as Operation;
-    const options = given ?? {};
-    checkNames(options, Object.keys(requestOptions));
+    const {
+      signal,
+      maxRetries = this.settings.maxRetries,
+      ...checked
+    } = checkOptions(requestOptions, options);
+    const call = this.#call({ verb, path, input } as Operation, { signal, ...checked }, spec.timeout);
     const { policy = "safe" } = spec;
+    const { clock, random } = this.settings;
     let mayHaveActed = false;
     const onRetry = (error: unknown) => {
       mayHaveActed ||= isAmbiguous(error);
       spec.onRetry?.(error);
     };
-    const signal = checkSignal("signal", options.signal);
-    const timeout = this.#timeout(spec.timeout, options);
-    const redactor = new BodySecrets(this.redactor);
-    const init = this.#init(options, redactor);
-    const maxRetries = checkCount("maxRetries", options.maxRetries) ?? this.settings.maxRetries;
-    const { clock, random } = this.settings;
     try {
-      return await withRetries({ policy, maxRetries, signal, clock, random, onRetry }, () =>
-        this.#attempt(operation, spec, init, new Connection(clock, timeout, signal, redactor)),
+      return await this.#attempt(call, spec).catch((failure: unknown) =>
+        retry(failure, { policy, maxRetries, signal, clock, random, onRetry }, () =>
+          this.#attempt(call, spec),
+        ),
       );
     } catch (error) {
-      // An earlier attempt counts, too: what it may have made, a later refusal doesn't unmake.
+      // Earlier attempts count, too: a later 4xx doesn't undo what an earlier one may have made.
       if (
         CursorError.isInstance(error) &&
         policy !== "safe" &&
@@ -100,9 +105,23 @@ export class Transport {
     }
   }
 
+  async #attempt<T>(call: Call, spec: CallSpec<T>): Promise<WithResponse<T>> {
+    const attempt = new Attempt(this, call);
+    try {
+      const { response, failure } = await attempt.send();
+      if (failure === undefined) return unwrap(await attempt.read(response), response, spec, attempt);
+      const value = spec.recover?.(failure);
+      if (value === undefined) throw failure;
+      return withResponse(value, response);
+    } finally {
+      attempt.release();
+    }
+  }
+
   /**
-   * One attempt at a streaming answer: resolves when its headers are here, rejects when they say no.
-   * The timeout ends with the headers; the caller ends the connection.
+   * Makes one attempt to open a stream: resolves when the headers of a success have arrived. The timeout ends there; the
+   * caller ends the connection.
+   * @param options Checked already, once for all connections of the stream
    */
   async open<Path extends PathsWith<"GET">>(
     path: Path,
@@ -110,97 +129,67 @@ export class Transport {
     options: RequestOptions,
     lastEventId?: string,
   ): Promise<{ response: Response; close(): void }> {
-    const operation = { verb: "GET", path, input } as Operation;
-    const timeout = this.#timeout(undefined, options);
-    const connection = new Connection(this.settings.clock, timeout, options.signal, this.redactor);
+    const call = this.#call({ verb: "GET", path, input } as Operation, options as CheckedRequest);
+    call.headers = {
+      ...call.headers,
+      accept: "text/event-stream",
+      ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+    };
+    const attempt = new Attempt(this, call);
     try {
-      const init = this.#init(options);
-      init.headers = {
-        ...init.headers,
-        accept: "text/event-stream",
-        ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
-      };
-      const { response, error } = await this.#sender.send(operation, init, connection);
-      connection.stop();
-      if (!response.ok) throw toRefusal(response, connection, error, this.settings.clock.now());
-      return {
-        response,
-        close: () => {
-          connection.release();
-          connection.abort();
-        },
-      };
+      const { response, failure } = await attempt.send();
+      if (failure !== undefined) throw failure;
+      attempt.stopTimeout();
+      return { response, close: () => attempt.close() };
     } catch (error) {
-      connection.stop();
-      connection.release();
-      connection.abort();
+      attempt.close();
       throw error;
     }
   }
 
-  async #attempt<T>(
+  /** The form of a call that all its attempts share. */
+  #call(
     operation: Operation,
-    spec: CallSpec<T>,
-    init: CallInit,
-    connection: Connection,
-  ): Promise<WithResponse<T>> {
-    try {
-      const { response, error } = await this.#sender.send(operation, init, connection);
-      if (!response.ok) {
-        const refusal = toRefusal(response, connection, error, this.settings.clock.now());
-        const answer = spec.recover?.(refusal);
-        if (answer !== undefined) return withResponse(answer, response);
-        throw refusal;
-      }
-      connection.phase = "body";
-      const text = await this.#read(response, connection);
-      const data = text === undefined ? undefined : parseJson(text);
-      if (!isObject(data)) {
-        if ("empty" in spec && (text?.trim() === "" || data === null)) {
-          return withResponse(spec.empty as T, response);
-        }
-        throw toInvalidAnswer(response, connection, text, spec.isSecret);
-      }
-      const lacking = spec.has?.find((name) => data[name] === undefined || data[name] === null);
-      if (lacking === undefined) return withResponse(data as T, response);
-      if (spec.empty !== undefined) return withResponse({ ...data, ...spec.empty }, response);
-      throw toInvalidAnswer(response, connection, text, spec.isSecret, `without "${lacking}"`);
-    } finally {
-      connection.stop();
-      connection.release();
-    }
-  }
-
-  /** Undefined: too large. */
-  async #read(response: Response, connection: Connection): Promise<string | undefined> {
-    try {
-      const { text, complete } = await readText(response, jsonBodyLimit, (stop) => connection.onAbort(stop));
-      if (!connection.signal.aborted) return complete ? text : undefined;
-    } catch (error) {
-      if (!connection.signal.aborted) throw toConnectionError(error, connection);
-    }
-    throw this.#sender.failure(undefined, connection);
-  }
-
-  #timeout(ofCall: number | undefined, options: RequestOptions): number {
-    return checkTimeout("timeout", options.timeout) ?? this.settings.timeout ?? ofCall ?? defaultTimeout;
-  }
-
-  #init(options: RequestOptions, secrets?: BodySecrets): CallInit {
+    { signal, timeout, headers }: CheckedRequest,
+    usualTimeout = defaultTimeout,
+  ): Call {
     let body: string | undefined;
-    return {
-      headers:
-        options.headers === undefined
-          ? this.settings.headers
-          : { ...this.settings.headers, ...checkHeaders("headers", options.headers) },
+    const call: Call = {
+      ...operation,
+      signal,
+      timeout: timeout ?? this.settings.timeout ?? usualTimeout,
+      headers: { ...this.settings.headers, ...headers },
+      redactor: this.redactor,
       // Serialised once: every attempt sends the same bytes, whatever happens to the caller's object meanwhile.
-      bodySerializer: (value) => {
-        secrets?.learn(value);
-        body ??= serialise(value);
+      serialise: (value) => {
+        if (body === undefined) {
+          call.redactor = withSecretsOf(value, this.redactor);
+          body = toJson(value);
+        }
         return body;
       },
     };
+    return call;
   }
+}
+
+/** A success's body as the call's value. @throws ApiError `invalid_response` */
+function unwrap<T>(
+  text: string | undefined,
+  response: Response,
+  spec: CallSpec<T>,
+  request: RequestInfo,
+): WithResponse<T> {
+  const data = text === undefined ? undefined : parseJson(text);
+  if (!isObject(data)) {
+    const isEmpty = text?.trim() === "" || data === null;
+    if (isEmpty && "empty" in spec) return withResponse(spec.empty as T, response);
+    throw toInvalidResponse(response, request, text, spec.isSecret);
+  }
+  const missing = spec.has?.find((name) => data[name] === undefined || data[name] === null);
+  if (missing === undefined) return withResponse(data as T, response);
+  if (spec.empty !== undefined) return withResponse({ ...data, ...spec.empty }, response);
+  throw toInvalidResponse(response, request, text, spec.isSecret, missing);
 }
 
 function withResponse<T>(data: T, response: Response): WithResponse<T> {
@@ -208,7 +197,7 @@ function withResponse<T>(data: T, response: Response): WithResponse<T> {
   return requestId === undefined ? { data, response } : { data, response, requestId };
 }
 
-function serialise(value: unknown): string {
+function toJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (cause) {

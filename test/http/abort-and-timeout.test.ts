@@ -35,7 +35,7 @@ describe("an abort", () => {
     expect(requests).toHaveLength(0);
   });
 
-  it("before the headers rejects with the reason as it is, once", async () => {
+  it("before the headers rejects with the reason as it is", async () => {
     const { cursor, requests, clock } = fake(silent);
     const controller = new AbortController();
     const call = failure(cursor.agents.get(agentId, { signal: controller.signal }));
@@ -55,7 +55,7 @@ describe("an abort", () => {
     expect((await call).name).toBe("AbortError");
   });
 
-  it("ends a call whose fetch ignores the signal, and the answer that comes late is given back", async () => {
+  it("ends a call whose fetch ignores the signal, and cancels the body of the late response", async () => {
     let answer: (response: Response) => void = () => {};
     let cancelled = 0;
     const { cursor, clock } = fake(() => new Promise<Response>((resolve) => (answer = resolve)));
@@ -70,7 +70,7 @@ describe("an abort", () => {
   });
 
   it.each([200, 500])(
-    "inside the body of a %i ends the body, though fetch ignores the signal",
+    "inside the body of a %i cancels the body, even when fetch ignores the signal",
     async (status) => {
       let cancelled = 0;
       const { cursor, requests, clock } = fake(dripping(() => cancelled++, status));
@@ -83,7 +83,7 @@ describe("an abort", () => {
     },
   );
 
-  it("of a silent stream ends the body, though fetch ignores the signal, and sends no cancel", async () => {
+  it("of a silent stream cancels the body, even when fetch ignores the signal, and does not cancel the run", async () => {
     let cancelled = 0;
     const { cursor, requests, clock } = fake(stream([statusFrame], "open", () => cancelled++));
     const controller = new AbortController();
@@ -106,7 +106,7 @@ describe("an abort", () => {
     expect((await call).id).toBe(agentId);
   });
 
-  it("leaves no listener behind on a signal that lives long", async () => {
+  it("leaves no listener on a signal that outlives the call", async () => {
     const { signal } = new AbortController();
     const listeners: unknown[] = [];
     const add = signal.addEventListener.bind(signal);
@@ -127,7 +127,7 @@ describe("an abort", () => {
 });
 
 describe("a timeout", () => {
-  it("without an answer has phase connect, and is tried again for a GET", async () => {
+  it("without an answer has the phase connect, and a GET gets another attempt", async () => {
     const { cursor, requests, clock, fails } = fake(silent);
     const begin = clock.now();
     const error = await fails(cursor.agents.get(agentId, { maxRetries: 1 }));
@@ -137,7 +137,7 @@ describe("a timeout", () => {
     expect(requests.every(({ signal }) => signal.aborted)).toBe(true);
   });
 
-  it("in the body of a success has phase body, and gives the body back", async () => {
+  it("in the body of a success has the phase body, and cancels the body", async () => {
     let cancelled = 0;
     const { cursor, fails } = fake(
       dripping(() => cancelled++),
@@ -147,7 +147,7 @@ describe("a timeout", () => {
     expect([error.kind, error.phase, cancelled]).toEqual(["timeout", "body", 1]);
   });
 
-  it("is not waited for in the body of a refusal: its status is here, and counts", async () => {
+  it("does not apply to the body of a failed response, which ends after two seconds: the status is what counts", async () => {
     for (const status of [400, 401, 404, 409, 500]) {
       let cancelled = 0;
       const { cursor, fails, clock, requests } = fake(
@@ -157,13 +157,13 @@ describe("a timeout", () => {
       const begin = clock.now();
       const error = await fails(cursor.runs.create(agentId, { prompt: "x" }));
       expect([error.kind, error.status, error.body, cancelled]).toEqual(["api", status, '{"id":', 1]);
-      // A 4xx is a known refusal however its body ends.
+      // After a 4xx the server has not acted, however the body ends.
       expect(error.outcome).toBe(status < 500 ? undefined : "unknown");
       expect([clock.now() - begin, requests.length]).toEqual([2_000, 1]);
     }
   });
 
-  it("counts headers and body together, however steadily the body drips", async () => {
+  it("covers headers and body together, even when the body keeps arriving", async () => {
     const { cursor, clock, fails, requests } = fake(
       () => {
         const body = new ReadableStream<Uint8Array>({
@@ -248,7 +248,7 @@ describe("a timeout", () => {
   });
 });
 
-it("a key or a middleware that takes too long sends nothing when it is done at last", async () => {
+it("a key function that takes longer than the timeout sends nothing when it is done", async () => {
   let give: (key: string) => void = () => {};
   const apiKey = () => new Promise<string>((resolve) => (give = resolve));
   const { cursor, requests, clock, fails } = fake(reply(200, agent), { apiKey, maxRetries: 0 });
@@ -259,7 +259,7 @@ it("a key or a middleware that takes too long sends nothing when it is done at l
   expect(requests).toHaveLength(0);
 });
 
-describe("the body of an answer that is followed by a repeat", () => {
+describe("the body of a response that is followed by another attempt", () => {
   it("is read to its end or cancelled, each time", async () => {
     const ended: number[] = [];
     const big = (index: number) => () =>
@@ -273,7 +273,7 @@ describe("the body of an answer that is followed by a repeat", () => {
   });
 });
 
-it("what never left is no unknown outcome: a key that never comes ends a POST plainly", async () => {
+it("a POST that was never sent, because its key never came, has no unknown outcome", async () => {
   const apiKey = () => new Promise<string>(() => {});
   const { cursor, requests, fails } = fake(reply(200, agent), { apiKey });
   const error = await fails(cursor.runs.create(agentId, { prompt: "x" }));

@@ -1,12 +1,12 @@
-import { isApiError } from "cursor-cloud-agents";
+import { isApiError, type Middleware } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
 import { agentId, fake, ref, refuse, reply } from "../support/api-server.ts";
 
 const page = `<!DOCTYPE html><html><body><h1>504 Gateway Time-out</h1>${"<p>x</p>".repeat(5_000)}</body></html>`;
 const html = { "content-type": "text/html" };
 
-/** The error of a Get An Agent that is answered so. */
-const refusal = (status: number, body?: unknown, headers?: Record<string, string>) => {
+/** The error of a Get An Agent that gets this response. */
+const failureOf = (status: number, body?: unknown, headers?: Record<string, string>) => {
   const { cursor, fails } = fake(reply(status, body, headers), { maxRetries: 0 });
   return fails(cursor.agents.get("bc-1"));
 };
@@ -86,7 +86,7 @@ describe("every known form of an error body is read", () => {
       message: ": oops",
     },
   ])("$form", async ({ status, body, headers, code, message }) => {
-    const error = await refusal(status, body, headers);
+    const error = await failureOf(status, body, headers);
     expect(isApiError(error)).toBe(true);
     expect([error.name, error.kind, error.status, error.code]).toEqual(["ApiError", "api", status, code]);
     expect(error.message).toBe(start(status) + message);
@@ -95,7 +95,7 @@ describe("every known form of an error body is read", () => {
   });
 
   it("helpUrl and provider tell a person where to fix it", async () => {
-    const error = await refusal(403, {
+    const error = await failureOf(403, {
       error: {
         code: "integration_not_connected",
         message: "Connect GitHub",
@@ -107,11 +107,11 @@ describe("every known form of an error body is read", () => {
   });
 
   it("keeps the raw body, cut at 4 KB, and the request id", async () => {
-    const error = await refusal(500, page, { ...html, "x-request-id": "req_1" });
+    const error = await failureOf(500, page, { ...html, "x-request-id": "req_1" });
     expect(error.body).toBe(page.slice(0, 4096));
     expect(error.requestId).toBe("req_1");
-    expect("requestId" in (await refusal(500, "oops"))).toBe(false);
-    expect((await refusal(500, "oops")).body).toBe("oops");
+    expect("requestId" in (await failureOf(500, "oops"))).toBe(false);
+    expect((await failureOf(500, "oops")).body).toBe("oops");
   });
 
   it("an error body without end is read only so far", async () => {
@@ -152,9 +152,24 @@ describe("what the server says is never lost behind the status", () => {
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({ status, name: "ApiError" });
   });
 
-  it("an error body that is nested deeper than the stack is a refusal like any other", async () => {
-    const error = await refusal(500, `${"[".repeat(30_000)}${"]".repeat(30_000)}`);
-    expect([error.name, error.message, error.body]).toEqual(["ApiError", start(500), undefined]);
+  it("an error body that is nested deeper than the stack becomes an ApiError like any other", async () => {
+    const error = await failureOf(500, `${"[".repeat(30_000)}${"]".repeat(30_000)}`);
+    expect([error.name, error.message, error.body]).toEqual(["ApiError", start(500), "[".repeat(4096)]);
+  });
+
+  it.each<[string, Middleware[]]>([
+    ["without a middleware", []],
+    ["with a middleware that returns nothing", [{ onResponse: () => undefined }]],
+    [
+      "with a middleware that returns a response of its own",
+      [{ onResponse: ({ response }) => new Response(response.body, response) }],
+    ],
+  ])("the body on the error is the text as it came, character for character, %s", async (_, middleware) => {
+    const text = `{ "error" : {"code":"agent_busy",\n "message":"\\u0041 is busy"}, "n":1.0, "n":2e3 }\n`;
+    const { cursor, fails } = fake(reply(409, text), { middleware });
+    const error = await fails(cursor.agents.get("bc-1"));
+    expect([error.code, error.body]).toEqual(["agent_busy", text]);
+    expect(error.message).toBe(`${start(409)} agent_busy: A is busy`);
   });
 
   it("a validation answer without a reason is not repeated, and can be reported", async () => {
@@ -232,10 +247,13 @@ describe("success with an odd body", () => {
     expect((await cursor.me()).apiKeyName).toBe("k");
   });
 
-  it.each([5, "text", true, [], [{}]])("JSON that is no object is an invalid response: %j", async (body) => {
-    const { cursor, fails } = fake(reply(200, JSON.stringify(body)));
-    expect(await fails(cursor.me())).toMatchObject({ kind: "api", code: "invalid_response" });
-  });
+  it.each([5, "text", true, [], [{}]])(
+    "JSON other than an object is an invalid response: %j",
+    async (body) => {
+      const { cursor, fails } = fake(reply(200, JSON.stringify(body)));
+      expect(await fails(cursor.me())).toMatchObject({ kind: "api", code: "invalid_response" });
+    },
+  );
 
   it("a create that is answered without its run is an invalid response, and may have been carried out", async () => {
     const { cursor, fails } = fake(reply(201, { agent: { id: "bc-1" } }), { maxRetries: 0 });

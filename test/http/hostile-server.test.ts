@@ -12,7 +12,7 @@ it("an error body nested without end is still an ApiError", async () => {
   }
 });
 
-it("a status outside of HTTP's range is read no further than any other", async () => {
+it("the body of a status outside of HTTP's range is read within the same limit", async () => {
   let written = 0;
   const server = await listen((_, response) => {
     response.writeHead(600);
@@ -29,13 +29,13 @@ it("a status outside of HTTP's range is read no further than any other", async (
   expect(written).toBeLessThan(16 << 20);
 });
 
-it("a fetch's error response is a broken connection", async () => {
+it("an error response of fetch counts as a broken connection", async () => {
   const { cursor, fails } = fake(() => Response.error(), { maxRetries: 0 });
   expect(await fails(cursor.me())).toBeInstanceOf(ConnectionError);
 });
 
 it.each([undefined, null, Object.create(null), { message: 5 }])(
-  "a thrown %o is our error",
+  "a fetch that throws %o ends in an error of ours",
   async (thrown) => {
     const answer: Answer = () => {
       throw thrown;
@@ -45,15 +45,15 @@ it.each([undefined, null, Object.create(null), { message: 5 }])(
   },
 );
 
-it.each(["5", "true", '"x"', "[]"])("a 200 with %s is no answer", async (body) => {
+it.each(["5", "true", '"x"', "[]"])("a 200 with the body %s is an invalid response", async (body) => {
   const { cursor, fails } = fake(reply(200, body));
   expect(await fails(cursor.agents.get(agentId))).toMatchObject({ code: "invalid_response", status: 200 });
 });
 
 it("a middleware that makes a new request can't have redirects followed", async () => {
-  const seen: string[] = [];
-  const fetch = async (request: Request) => {
-    seen.push(request.redirect);
+  const seen: unknown[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    seen.push(init?.redirect);
     return Response.json({});
   };
   const middleware = [{ onRequest: ({ request }: { request: Request }) => new Request(request.url) }];
@@ -61,7 +61,7 @@ it("a middleware that makes a new request can't have redirects followed", async 
   expect(seen).toEqual(["manual"]);
 });
 
-it("a middleware that has read a stream's body is told so", async () => {
+it("an error says that a middleware has read the body of a stream", async () => {
   const middleware = [
     { onResponse: async ({ response }: { response: Response }) => void (await response.text()) },
   ];
@@ -79,7 +79,7 @@ it("the mark of an empty query in the base URL doesn't swallow the path", async 
   }
 });
 
-it("ids of any length don't fill the memory: the oldest are forgotten", () => {
+it("long ids do not fill the memory: the oldest ones are forgotten", () => {
   const position = new StreamPosition("simplified");
   const id = (number: number) => `${number}-${"x".repeat(1 << 20)}`;
   const frame = (number: number) => ({ id: id(number), data: "" }) as never;
@@ -90,7 +90,7 @@ it("ids of any length don't fill the memory: the oldest are forgotten", () => {
   expect(position.recognise(frame(2))).toBe("new");
 });
 
-it("runs whose ids hold slashes are told apart", async () => {
+it("runs whose ids contain slashes are not confused with each other", async () => {
   const { cursor, requests, run } = fake((request) =>
     reply(200, { id: request.target, agentId: "a", status: "FINISHED" })(request),
   );
@@ -100,14 +100,14 @@ it("runs whose ids hold slashes are told apart", async () => {
   expect(requests.length).toBeGreaterThan(1);
 });
 
-it("a storage that asks to come back at once, for ever, is given up", async () => {
+it("a storage that always answers with a Retry-After of 0 is given up", async () => {
   const busy = reply(503, "", { "retry-after": "0" });
   const { text, asked } = artifacts(...Array.from({ length: 50 }, () => busy));
   expect(await failure(text())).toMatchObject({ name: "ApiError", status: 503 });
   expect(asked()).toHaveLength(3);
 });
 
-it("a part that nobody asked for is no file", async () => {
+it("a partial response that was not requested is rejected", async () => {
   const { text } = artifacts(
     () => new Response(file.slice(0, 5), { status: 206, headers: { "content-range": "bytes 0-4/10" } }),
   );

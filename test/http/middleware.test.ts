@@ -47,7 +47,7 @@ describe("a middleware", () => {
   });
 
   it.each(["https://evil.example/v1/me", "http://api.cursor.com/v1/me", "https://api.cursor.com:8443/v1/me"])(
-    "can send a request to %s, but the key doesn't go along",
+    "can send a request to %s, but without the key",
     async (elsewhere) => {
       const detour: Middleware = { onRequest: () => new Request(elsewhere) };
       const { cursor, requests } = fake([reply(200, { apiKeyName: "k" })], withMiddleware(detour));
@@ -76,7 +76,7 @@ describe("a middleware", () => {
     expect(read).toContain("agent_busy");
   });
 
-  it("that has read the body of a success is told so", async () => {
+  it("that has read the body of a success causes an error that says so", async () => {
     const greedy: Middleware = {
       async onResponse({ response }) {
         await response.text();
@@ -88,7 +88,7 @@ describe("a middleware", () => {
   });
 
   it.each(["onRequest", "onResponse"] as const)(
-    "whose %s throws a TypeError is wrong, not the network",
+    "whose %s throws a TypeError is not taken for a broken network",
     async (hook) => {
       const cause = new TypeError("Cannot read properties of undefined (reading 'x')");
       let calls = 0;
@@ -118,17 +118,17 @@ describe("headers", () => {
   });
 
   it.each([
-    ["no list", { onRequest() {} }],
+    ["something other than a list", { onRequest() {} }],
     ["an entry without a hook", [{}]],
-    ["a hook that is no function", [{ onRequest: "x" }]],
+    ["a hook that is not a function", [{ onRequest: "x" }]],
     ["a hole", [undefined]],
-  ])("%s is refused when the client is made", (_, middleware) => {
+  ])("%s is rejected when the client is made", (_, middleware) => {
     expect(() => fake([], { middleware: middleware as never })).toThrow(
       expect.objectContaining({ kind: "argument", argument: "middleware" }),
     );
   });
 
-  it("can't replace the key: that is said, not ignored", async () => {
+  it("can't replace the key: the attempt ends in an error", async () => {
     const argument = { kind: "argument", argument: "headers.authorization" };
     expect(() => fake(reply(200, agent), { headers: { authorization: "Bearer other" } })).toThrow(
       expect.objectContaining(argument),
@@ -141,12 +141,12 @@ describe("headers", () => {
 
   it.each([
     ["a line break in a value", { "x-a": "1\r\nx-b: 2" }, "headers.x-a"],
-    ["a value that is no Latin-1", { "x-a": "✓" }, "headers.x-a"],
+    ["a value outside of Latin-1", { "x-a": "✓" }, "headers.x-a"],
     ["a number", { "x-a": 1 as never }, "headers.x-a"],
     ["a blank in a name", { "x a": "1" }, "headers"],
     ["an empty name", { "": "1" }, "headers"],
     ["a string", "x-a: 1" as never, "headers"],
-  ])("%s is refused before anything is sent", async (_, headers, argument) => {
+  ])("%s is rejected before anything is sent", async (_, headers, argument) => {
     const { cursor, requests } = fake(reply(200, agent));
     expect(await failure(cursor.agents.get(agentId, { headers }))).toMatchObject({
       kind: "argument",
@@ -157,29 +157,70 @@ describe("headers", () => {
   });
 });
 
-describe("what fetch is given", () => {
-  it("is a URL and its init where there is no middleware, and a real Request where there is some", async () => {
+describe("a custom fetch", () => {
+  it.each<[string, Middleware[]]>([
+    ["without a middleware", []],
+    ["with a middleware", [{ onRequest: () => undefined }]],
+    ["with a middleware that makes a new request", [{ onRequest: ({ request }) => new Request(request) }]],
+  ])("gets a URL and an init, %s", async (_, middleware) => {
     const given: unknown[][] = [];
     const fetch: typeof globalThis.fetch = async (...input) => {
       given.push(input);
       return Response.json({ agent, run: { id: "run-1" } });
     };
-    const plain = fake([], { fetch });
-    await plain.cursor.agents.create({ prompt: "x" }, { headers: { "x-a": "1" } });
+    const { cursor } = fake([], { fetch, middleware });
+    await cursor.agents.create({ prompt: "x", agentId }, { headers: { "x-a": "1" } });
+    expect(given).toHaveLength(1);
     const [url, init] = given[0] as [string, RequestInit];
     expect(url).toBe("https://api.cursor.com/v1/agents");
     expect(init).toMatchObject({ method: "POST", redirect: "manual" });
+    expect(init.signal).toBeInstanceOf(AbortSignal);
+    expect(JSON.parse(init.body as string)).toEqual({ prompt: { text: "x" }, agentId });
     expect(Object.fromEntries(new Headers(init.headers))).toEqual({
       authorization: `Bearer ${key}`,
       "content-type": "application/json",
       "x-a": "1",
     });
-    const seeing = fake([], { fetch, ...withMiddleware({ onRequest: () => undefined }) });
-    await seeing.cursor.agents.get(agentId);
-    expect(given[1]![0]).toBeInstanceOf(Request);
   });
 
-  it("a middleware without a hook is refused at once", () => {
+  it("gets the bytes of a body that a middleware has compressed", async () => {
+    const bytes = Uint8Array.from([31, 139, 0, 255]);
+    let body: unknown;
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      body = init?.body;
+      return Response.json({ agent, run: { id: "run-1" } });
+    };
+    const compress: Middleware = {
+      onRequest: ({ request }) =>
+        new Request(request.url, { method: "POST", body: bytes, headers: { "content-encoding": "gzip" } }),
+    };
+    const { cursor } = fake([], { fetch, middleware: [compress] });
+    await cursor.agents.create({ prompt: "x" });
+    expect(new Uint8Array(body as ArrayBuffer)).toEqual(bytes);
+  });
+
+  it("gets the settings that a middleware has given its request, and the abort of its signal", async () => {
+    const controller = new AbortController();
+    let init: RequestInit | undefined;
+    const fetch: typeof globalThis.fetch = async (_, given) => {
+      init = given;
+      return Response.json(agent);
+    };
+    const change: Middleware = {
+      onRequest: ({ request }) =>
+        new Request(request, { credentials: "include", keepalive: true, signal: controller.signal }),
+    };
+    const { cursor } = fake([], { fetch, middleware: [change] });
+    await cursor.agents.get(agentId);
+    expect(init).toMatchObject({ credentials: "include", keepalive: true });
+    expect(init && ["cache", "mode", "referrer"].filter((name) => name in init!)).toEqual([]);
+    controller.abort();
+    expect(init?.signal?.aborted).toBe(true);
+  });
+});
+
+describe("a list of middleware", () => {
+  it("rejects a middleware without a hook at once", () => {
     expect(() => fake([], withMiddleware({} as Middleware))).toThrow(
       expect.objectContaining({ kind: "argument", argument: "middleware" }),
     );

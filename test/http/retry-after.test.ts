@@ -25,7 +25,7 @@ async function pauseAfter(status: number, body: unknown, headers: Record<string,
 describe("Retry-After", () => {
   it.each([
     ["a number of seconds", { "retry-after": "7" }, 7_000],
-    ["nothing to wait for", { "retry-after": "0" }, 0],
+    ["nothing to wait for: the usual pause", { "retry-after": "0" }, 250],
     ["a fraction", { "retry-after": "0.25" }, 250],
     ["blanks around it", { "retry-after": " 3 " }, 3_000],
     [
@@ -34,15 +34,15 @@ describe("Retry-After", () => {
       5_000,
     ],
     ["a date, read against our clock", { "retry-after": "Thu, 01 Jan 2026 00:00:09 GMT" }, 9_000],
-    ["a date gone by", { "retry-after": "Wed, 21 Oct 2015 07:28:05 GMT" }, 0],
+    ["a date in the past: the usual pause", { "retry-after": "Wed, 21 Oct 2015 07:28:05 GMT" }, 250],
     ["exactly a minute", { "retry-after": "60" }, 60_000],
-  ])("%s is obeyed, without jitter", async (_, headers, pause) => {
+  ])("%s is the least pause", async (_, headers, pause) => {
     expect(await pauseAfter(429, limited, headers)).toBe(pause);
     expect(await pauseAfter(503, "busy", headers)).toBe(pause);
   });
 
   it.each(["soon", "-5", "in 5 minutes", "1e3", "NaN", ""])(
-    "%j says nothing: the usual pause",
+    "%j is ignored: the usual pause",
     async (value) => {
       expect(await pauseAfter(429, limited, { "retry-after": value })).toBe(250);
     },
@@ -59,7 +59,7 @@ describe("Retry-After", () => {
     ["61", {}, 61_000],
     ["3600", {}, 3_600_000],
     ["Wed, 21 Oct 2015 08:28:00 GMT", { date: "Wed, 21 Oct 2015 07:28:00 GMT" }, 3_600_000],
-  ])("of more than a minute (%s) is the caller's to wait for", async (value, more, ms) => {
+  ])("of more than a minute (%s) is left to the caller", async (value, more, ms) => {
     const { cursor, requests, clock } = fake(
       refuse(429, "rate_limit_exceeded", { "retry-after": value, ...more }),
     );

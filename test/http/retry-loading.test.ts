@@ -1,7 +1,7 @@
 import { Cursor, isApiError } from "cursor-cloud-agents";
 import { expect, it, vi } from "vitest";
 
-// What a page meets whose network is gone: the file that is needed for another try can't be fetched either.
+// What happens to a page without a network: the file that is needed for another attempt can't be fetched either.
 let whileLoading = () => {};
 vi.mock("p-retry", () => {
   whileLoading();
@@ -17,7 +17,7 @@ const cursor = new Cursor({
   },
 });
 
-it("a caller's abort while the way to another try is being loaded is what the call rejects with", async () => {
+it("a call that is aborted while p-retry is being loaded rejects with the reason of the abort", async () => {
   const controller = new AbortController();
   const reason = new Error("enough");
   whileLoading = () => controller.abort(reason);
@@ -25,7 +25,7 @@ it("a caller's abort while the way to another try is being loaded is what the ca
   whileLoading = () => {};
 });
 
-it("a call that can't load what repeats it rejects with what failed", async () => {
+it("a call that can't load p-retry rejects with the failure of its first attempt", async () => {
   sent = 0;
   const error = await cursor.me().catch((reason: unknown) => reason);
   expect(isApiError(error, "internal") && error.message).toBe("GET /v1/me -> 500 internal: try later");

@@ -82,7 +82,7 @@ describe.each(unsafe)("%s", (_, call) => {
     expect([requests.length, error.outcome]).toEqual([1, "unknown"]);
   });
 
-  it("408 is a refusal, not a riddle", async () => {
+  it("is sent once after a 408, without an unknown outcome", async () => {
     const { cursor, requests, fails } = fake(reply(408));
     expect(((await fails(call(cursor))) as { outcome?: string }).outcome).toBeUndefined();
     expect(requests).toHaveLength(1);
@@ -106,14 +106,14 @@ describe.each(every)("%s", (_, call) => {
   });
 });
 
-describe("one place retries", () => {
+describe("retries are not multiplied", () => {
   it("a call's own maxRetries wins over the client's", async () => {
     const { cursor, requests, fails } = fake(reply(503));
     await fails(cursor.models.list({ maxRetries: 4 }));
     expect(requests).toHaveLength(5);
   });
 
-  it("a list whose third page fails is asked for three times more, not nine", async () => {
+  it("the third page of a list is requested three times, not nine, when it fails", async () => {
     const pages = [1, 2].map((n) => reply(200, { items: [{ id: `bc-${n}` }], nextCursor: `c${n}` }));
     const { cursor, requests, fails } = fake([...pages, reply(503), reply(503), reply(503)]);
     const walk = async () => {
@@ -166,7 +166,7 @@ describe("a retry sends the same bytes", () => {
   });
 });
 
-describe("a network failure is told from a mistake", () => {
+describe("a network failure is distinguished from a mistake", () => {
   const code = (name: string) => ({ cause: Object.assign(new Error(name), { code: name }) });
   it.each([
     new TypeError("fetch failed", code("ECONNREFUSED")),
@@ -202,7 +202,7 @@ describe("a network failure is told from a mistake", () => {
     expect(error.cause).toBe(cause);
   });
 
-  it("two resets at the start: a GET recovers, a follow-up says that it doesn't know", async () => {
+  it("after a reset connection a GET recovers, and a follow-up reports an unknown outcome", async () => {
     const get = fake([broken(), broken(), reply(200, { items: [] })]);
     expect((await get.run(get.cursor.agents.list())).items).toEqual([]);
     const post = fake(broken());

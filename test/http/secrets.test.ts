@@ -83,7 +83,7 @@ describe.each(calls)("no secret in the error of a %s", (_, call) => {
       "a redirect",
       () => new Response(null, { status: 302, headers: { location: `https://evil/?${signature}` } }),
     ],
-    ["a 200 that is no JSON", reply(200, `<html>${key} ${basic}</html>`, { "content-type": "text/html" })],
+    ["a 200 that is not JSON", reply(200, `<html>${key} ${basic}</html>`, { "content-type": "text/html" })],
     ["a broken body", () => new Response(bodyOf([key], "cut"))],
   ])("%s, with Bearer and Basic", async (_, answer) => {
     for (const auth of ["bearer", "basic"] as const) {

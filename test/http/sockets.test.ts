@@ -93,7 +93,7 @@ describe("paths and queries on the wire", () => {
 });
 
 describe("a connection that breaks", () => {
-  it("after a follow-up was taken: sent once, outcome unknown", async () => {
+  it("after the server took a follow-up: sent once, outcome unknown", async () => {
     let made = 0;
     const server = await listen((request, response) => {
       if (request.method === "GET") return send(response, 200, agent);
@@ -126,7 +126,7 @@ describe("a connection that breaks", () => {
     expect([error.kind, error.outcome, server.requests.length]).toEqual(["connection", "unknown", 3]);
   });
 
-  it("idle is not a bad key: only the server's own 401 is", async () => {
+  it("that was idle is not reported as a bad key: only a 401 of the server is", async () => {
     const server = await listen((_, response, count) => {
       if (count === 2) return response.destroy();
       return count === 4
@@ -142,8 +142,8 @@ describe("a connection that breaks", () => {
   });
 });
 
-describe("sockets are given back", () => {
-  it("by an answer that is not wanted, before its body is through", async () => {
+describe("sockets are released", () => {
+  it("after an error response whose body never ends", async () => {
     let closed = 0;
     const server = await listen((_, response, count) => {
       if (count > 1) return send(response, 200, agent);
@@ -191,7 +191,7 @@ describe("a redirect is never followed", () => {
     expect([server.requests.length, other.requests.length]).toEqual([3, 0]);
   });
 
-  it("to the same host, in a loop, downwards or to nowhere neither", async () => {
+  it("not even to the same host, in a loop, to http or to an invalid address", async () => {
     for (const location of ["/v1/me", "http://example.com/v1/me", "::::", undefined]) {
       const server = await listen((_, response) =>
         response.writeHead(308, location === undefined ? {} : { location }).end(),
@@ -201,7 +201,7 @@ describe("a redirect is never followed", () => {
     }
   });
 
-  it("304, though nobody asked conditionally, is no answer either", async () => {
+  it("a 304 to a request without conditions is an error, too", async () => {
     const server = await listen((_, response) => response.writeHead(304).end());
     expect((await failure(server.cursor().me())).status).toBe(304);
   });

@@ -57,7 +57,7 @@ describe("a stream's answer that may pass", () => {
     expect(requests.filter(isStream)).toHaveLength(1);
   });
 
-  it("has its body given back", async () => {
+  it("has its body cancelled", async () => {
     let cancelled = 0;
     const { cursor, run: pass } = fake([
       () =>
