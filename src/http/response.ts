@@ -79,6 +79,16 @@ export function readErrorText(
   return readText(response, limit, onStop, true);
 }
 
+/** The JSON object that a body must be; undefined where the text is anything else. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && !Array.isArray(value) ? ((value ?? undefined) as never) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Ends a body that nobody will read, which frees its connection. A failure to end it is of no interest. */
 export function discard(body: { cancel(reason?: unknown): Promise<void> } | null | undefined): void {
   body?.cancel().catch(() => {});

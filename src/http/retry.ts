@@ -64,11 +64,6 @@ export interface RetryOptions {
   onRetry?: ((error: unknown) => void) | undefined;
 }
 
-/** Full jitter: anything between 0 and the doubled step, so that clients that failed together don't return together. */
-export function backoff(attempt: number, base: number, cap: number, random: () => number): number {
-  return random() * Math.min(cap, base * 2 ** Math.min(attempt, 30));
-}
-
 /**
  * The one place that sends a request again: resolves or rejects as the last attempt does. Rejects with `failure`, the
  * first attempt's, where no other attempt may follow.

@@ -1,13 +1,13 @@
-import { ApiPromise, type WithResponse } from "../api-promise.ts";
+import type { WithResponse } from "../api-promise.ts";
 import { type Checked, checkOptions } from "../check.ts";
 import { type ApiError, ArgumentError, about, CursorError } from "../errors.ts";
 import { type RequestOptions, requestOptions, type Settings } from "../options.ts";
-import { isObject, messageOf, parseJson } from "../text.ts";
+import { messageOf } from "../text.ts";
 import { type ApiClient, Attempt, type AttemptHost, type Call, createApiClient } from "./attempt.ts";
 import type { Input, Output, PathsWith, Verb } from "./contract.ts";
 import { type RequestInfo, toInvalidResponse } from "./failures.ts";
 import { Redactor, withSecretsOf } from "./redact.ts";
-import { requestIdOf } from "./response.ts";
+import { parseObject, requestIdOf } from "./response.ts";
 import { isAmbiguous, type RetryPolicy, retry } from "./retry.ts";
 
 const defaultTimeout = 60_000;
@@ -52,17 +52,6 @@ export class Transport implements AttemptHost {
     this.settings = settings;
     if (typeof settings.apiKey === "string") this.redactor.add(settings.apiKey);
     this.client = createApiClient(settings);
-  }
-
-  /** Sends a request at once. The promise also gives the HTTP response. */
-  call<Method extends Verb, Path extends PathsWith<Method>>(
-    verb: Method,
-    path: Path,
-    input?: () => Input<Method, Path>,
-    spec?: CallSpec<Output<Method, Path>>,
-    options?: RequestOptions | null,
-  ): ApiPromise<Output<Method, Path>> {
-    return ApiPromise.of(this.run(verb, path, input, spec, options));
   }
 
   /** Makes attempts under the call's retry policy. The contract types the input and the result. */
@@ -180,9 +169,9 @@ function unwrap<T>(
   spec: CallSpec<T>,
   request: RequestInfo,
 ): WithResponse<T> {
-  const data = text === undefined ? undefined : parseJson(text);
-  if (!isObject(data)) {
-    const isEmpty = text?.trim() === "" || data === null;
+  const data = text === undefined ? undefined : parseObject(text);
+  if (data === undefined) {
+    const isEmpty = text !== undefined && /^\s*(null)?\s*$/.test(text);
     if (isEmpty && "empty" in spec) return withResponse(spec.empty as T, response);
     throw toInvalidResponse(response, request, text, spec.isSecret);
   }

@@ -1,4 +1,4 @@
-import type { ApiPromise, WithResponse } from "../api-promise.ts";
+import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { SharedWork } from "../async.ts";
 import { checkSignal } from "../check.ts";
 import { ArgumentError } from "../errors.ts";
@@ -13,12 +13,12 @@ import type {
   Repository,
   WorkerToken,
 } from "../types.ts";
-import { byId, checkParams, toQuery } from "./params.ts";
-import { onePage, Resource } from "./resource.ts";
+import { checkParams, toQuery } from "./params.ts";
+import { byId, onePage, Resource } from "./resource.ts";
 
 /** The owner of the key. */
 export function getApiKeyInfo(transport: Transport, options?: RequestOptions): ApiPromise<ApiKeyInfo> {
-  return transport.call("GET", "/v1/me", undefined, {}, options);
+  return ApiPromise.of(transport.run("GET", "/v1/me", undefined, {}, options));
 }
 
 /** Models. */
@@ -98,7 +98,7 @@ export class UsageResource extends Resource {
     query?: { /** Only this run. */ runId?: string | undefined },
     options?: RequestOptions,
   ): ApiPromise<AgentUsage> {
-    return this.transport().call(
+    return this.call(
       "GET",
       "/v1/agents/{id}/usage",
       () => ({ ...byId("agentId", agentId)(), query: toQuery(query) }),
@@ -117,7 +117,7 @@ export class WorkerTokens extends Resource {
    * @see Create A User-Scoped Worker Token
    */
   create(params: CreateWorkerTokenParams, options?: RequestOptions): ApiPromise<WorkerToken> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v1/sub-tokens",
       () => {

@@ -6,8 +6,8 @@ import type { CallSpec } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Agent, AgentSummary, CreateAgentParams, CreateAgentRequest, Run } from "../types.ts";
-import { byId, checkExclusions, checkParams, deletion, toPrompt, withExtra } from "./params.ts";
-import { Resource } from "./resource.ts";
+import { checkExclusions, checkParams, deletion, toPrompt, withExtra } from "./params.ts";
+import { byId, Resource } from "./resource.ts";
 
 /** Filters of {@link Agents.list}. */
 export interface ListAgentsQuery {
@@ -153,7 +153,7 @@ export class Agents extends Resource {
    * @see Get An Agent
    */
   get(agentId: string, options?: RequestOptions): ApiPromise<Agent> {
-    return this.transport().call("GET", "/v1/agents/{id}", byId("agentId", agentId), { agentId }, options);
+    return this.call("GET", "/v1/agents/{id}", byId("agentId", agentId), { agentId }, options);
   }
 
   /**
@@ -161,7 +161,7 @@ export class Agents extends Resource {
    * @see Archive An Agent
    */
   archive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v1/agents/{id}/archive",
       byId("agentId", agentId),
@@ -175,7 +175,7 @@ export class Agents extends Resource {
    * @see Unarchive An Agent
    */
   unarchive(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v1/agents/{id}/unarchive",
       byId("agentId", agentId),
@@ -189,7 +189,7 @@ export class Agents extends Resource {
    * @see Delete An Agent Permanently
    */
   delete(agentId: string, options?: RequestOptions): ApiPromise<AgentId> {
-    return this.transport().call(
+    return this.call(
       "DELETE",
       "/v1/agents/{id}",
       byId("agentId", agentId),

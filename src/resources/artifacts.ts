@@ -5,8 +5,7 @@ import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Artifact, ArtifactUrl } from "../types.ts";
 import type { ArtifactDownload, DownloadOptions } from "./artifact-download.ts";
-import { byId } from "./params.ts";
-import { onePage, Resource } from "./resource.ts";
+import { byId, onePage, Resource } from "./resource.ts";
 
 /** Files that agents leave for their users; an agent keeps them across all its runs. */
 export class Artifacts extends Resource {
@@ -30,7 +29,7 @@ export class Artifacts extends Resource {
    * @see Download An Artifact
    */
   url(agentId: string, path: string, options?: RequestOptions): ApiPromise<ArtifactUrl> {
-    return this.transport().call(
+    return this.call(
       "GET",
       "/v1/agents/{id}/artifacts/download",
       () => ({ ...byId("agentId", agentId)(), query: { path: checkPath(path) } }),

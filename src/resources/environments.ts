@@ -13,8 +13,8 @@ import type {
   EnvironmentDetails,
   UpdateEnvironmentParams,
 } from "../types.ts";
-import { byId, checkParams, deletion } from "./params.ts";
-import { Resource } from "./resource.ts";
+import { checkParams, deletion } from "./params.ts";
+import { byId, Resource } from "./resource.ts";
 
 /** A page of environments or of their changes. */
 export interface ListEnvironmentsQuery {
@@ -50,7 +50,7 @@ export class Environments extends Resource {
    * @throws ApiError `environment_name_conflict`, `repository_access`, `validation_error`, …
    */
   create(params: CreateEnvironmentParams, options?: RequestOptions): ApiPromise<Environment> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v1/environments",
       () => ({ body: checkParams(params) }),
@@ -69,7 +69,7 @@ export class Environments extends Resource {
    * @throws ApiError `environment_not_found`
    */
   get(environmentId: string, options?: RequestOptions): ApiPromise<EnvironmentDetails> {
-    return this.transport().call(
+    return this.call(
       "GET",
       "/v1/environments/{id}",
       byId("environmentId", environmentId),
@@ -87,7 +87,7 @@ export class Environments extends Resource {
     params: UpdateEnvironmentParams,
     options?: RequestOptions,
   ): ApiPromise<undefined> {
-    return this.transport().call(
+    return this.call(
       "PATCH",
       "/v1/environments/{id}",
       () => ({ ...byId("environmentId", environmentId)(), body: checkParams(params) }),
@@ -101,7 +101,7 @@ export class Environments extends Resource {
    * @throws ApiError `environment_not_found`
    */
   delete(environmentId: string, options?: RequestOptions): ApiPromise<{ id: string }> {
-    return this.transport().call(
+    return this.call(
       "DELETE",
       "/v1/environments/{id}",
       byId("environmentId", environmentId),
@@ -144,7 +144,7 @@ export class EnvironmentBuilds extends Resource {
    * @throws ApiError `environment_not_found`, `build_not_found`
    */
   get(environmentId: string, buildId: string, options?: RequestOptions): ApiPromise<EnvironmentBuild> {
-    return this.transport().call(
+    return this.call(
       "GET",
       "/v1/environments/{id}/builds/{buildId}",
       () => {
@@ -162,7 +162,7 @@ export class EnvironmentBuilds extends Resource {
 
   /** What the agents of an environment start from: one of its builds, or the universal image. */
   active(environmentId: string, options?: RequestOptions): ApiPromise<ActiveEnvironmentBuild> {
-    return this.transport().call(
+    return this.call(
       "GET",
       "/v1/environments/{id}/builds/active",
       byId("environmentId", environmentId),

@@ -4,9 +4,6 @@ import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec } from "../http/transport.ts";
 import type { CreateAgentParams, Prompt, PromptInput } from "../types.ts";
 
-/** The path parameter `id`; it is checked when the request is built, so that the call rejects instead of throwing. */
-export const byId = (argument: string, id: string) => () => ({ path: { id: segment(argument, id) } });
-
 /** The parameters as a body; JSON leaves out what is undefined. */
 export function checkParams<Params>(params: Params): Sent<Params> {
   if (typeof params !== "object" || params === null || Array.isArray(params)) {

@@ -5,8 +5,8 @@ import { isAmbiguous } from "../http/retry.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Claim, ClaimToken, CreateClaimParams, PendingRequest } from "../types.ts";
-import { byId, checkParams } from "./params.ts";
-import { byToken, Resource } from "./resource.ts";
+import { checkParams } from "./params.ts";
+import { byId, byToken, Resource } from "./resource.ts";
 
 /** Which pending requests are meant, by the wire's names. */
 export interface PendingRequestFilters {
@@ -100,7 +100,7 @@ export class Claims extends Resource {
    * @see Claim A Pending Request
    */
   create(params: CreateClaimParams, options?: RequestOptions): ApiPromise<Claim> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v0/private-workers/claim",
       () => {
@@ -121,7 +121,7 @@ export class Claims extends Resource {
    * @see Release A Claim
    */
   release(id: string, options?: RequestOptions): ApiPromise<Claim> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v0/private-workers/claims/{id}/release",
       byId("id", id),
@@ -168,7 +168,7 @@ export class Claims extends Resource {
    * @throws ApiError 404 without a live claim of this worker
    */
   token(params: { id: string; workerId: string }, options?: RequestOptions): ApiPromise<ClaimToken> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v0/private-workers/tokens",
       () => ({ body: checkParams(params) }),

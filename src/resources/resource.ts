@@ -1,9 +1,13 @@
-import type { WithResponse } from "../api-promise.ts";
-import type { Input, PathsWith } from "../http/contract.ts";
-import type { Transport } from "../http/transport.ts";
+import { ApiPromise, type WithResponse } from "../api-promise.ts";
+import { segment } from "../check.ts";
+import type { Input, Output, PathsWith, Verb } from "../http/contract.ts";
+import type { CallSpec, Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import { type PageNames, PagePromise } from "../pagination.ts";
 import { toQuery } from "./params.ts";
+
+/** The path parameter `id`; it is checked when the request is built, so that the call rejects instead of throwing. */
+export const byId = (argument: string, id: string) => () => ({ path: { id: segment(argument, id) } });
 
 /** The base of every group of operations on a client. */
 export class Resource {
@@ -20,6 +24,17 @@ export class Resource {
    */
   protected transport(): Transport {
     return this.#transport;
+  }
+
+  /** Sends a request at once; the contract types its input and its value. @internal */
+  protected call<Method extends Verb, Path extends PathsWith<Method>>(
+    verb: Method,
+    path: Path,
+    input?: () => Input<Method, Path>,
+    spec?: CallSpec<Output<Method, Path>>,
+    options?: RequestOptions | null,
+  ): ApiPromise<Output<Method, Path>> {
+    return ApiPromise.of(this.#transport.run(verb, path, input, spec, options));
   }
 
   /** The list at `path`. @internal */
@@ -64,7 +79,7 @@ interface ListParts<Path extends PathsWith<"GET">> {
  * The list at `path`. The calling method's return type determines `T` and `Extra`: the items, and the further fields of
  * a page.
  */
-export function listPages<T, Extra, Path extends PathsWith<"GET">>(
+function listPages<T, Extra, Path extends PathsWith<"GET">>(
   transport: Transport,
   path: Path,
   { names = byCursor, query, input, agentId }: ListParts<Path>,

@@ -28,7 +28,7 @@ import {
   type TerminalRun,
 } from "../types.ts";
 import { checkParams, toPrompt, withExtra } from "./params.ts";
-import { listPages } from "./resource.ts";
+import { Resource } from "./resource.ts";
 
 /** Where a list of runs begins and how long its pages are. */
 export interface ListRunsQuery {
@@ -63,12 +63,13 @@ const busyAttempts = 10;
 const windDown = 1_000;
 
 /** Runs: one prompt's execution each. */
-export class Runs {
+export class Runs extends Resource {
   readonly #transport: Transport;
   readonly #poller: RunPoller;
 
   /** @internal */
   constructor(transport: Transport) {
+    super(transport);
     this.#transport = transport;
     this.#poller = new RunPoller((ref, options) => this.get(ref, options), transport.settings);
   }
@@ -152,8 +153,7 @@ export class Runs {
    * @see List Runs
    */
   list(agentId: string, query?: ListRunsQuery, options?: RequestOptions): PagePromise<RunSummary> {
-    return listPages(
-      this.#transport,
+    return this.pages(
       "/v1/agents/{id}/runs",
       { query, input: () => ({ path: { id: segment("agentId", agentId) } }), agentId },
       options,
@@ -165,7 +165,7 @@ export class Runs {
    * @see Get A Run
    */
   get(ref: RunRef, options?: RequestOptions): ApiPromise<Run> {
-    return this.#transport.call(
+    return this.call(
       "GET",
       "/v1/agents/{id}/runs/{runId}",
       () => ({ path: pathOf(ref) }),
@@ -180,7 +180,7 @@ export class Runs {
    * @see Cancel A Run
    */
   cancel(ref: RunRef, options?: RequestOptions): ApiPromise<{ id: string }> {
-    return this.#transport.call(
+    return this.call(
       "POST",
       "/v1/agents/{id}/runs/{runId}/cancel",
       () => ({ path: pathOf(ref) }),

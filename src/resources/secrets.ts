@@ -4,8 +4,8 @@ import type { Transport } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Secret, SecretScope, SetSecretParams } from "../types.ts";
-import { byId, checkParams, deletion, toQuery } from "./params.ts";
-import { byCursor, Resource } from "./resource.ts";
+import { checkParams, deletion, toQuery } from "./params.ts";
+import { byCursor, byId, Resource } from "./resource.ts";
 
 /** Secrets are not told apart by id, since a new one may lack it. */
 const names = { ...byCursor, idKey: "" };
@@ -73,7 +73,7 @@ export class TeamSecrets extends Resource {
    */
   set(name: string, params: SetSecretParams, options: SecretVersionOptions = {}): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.transport().call(
+    return this.call(
       "PUT",
       "/v1/team/secrets/{name}",
       () => ({ path: { name: segment("name", name) }, query: toQuery({ id }), body: checkParams(params) }),
@@ -88,7 +88,7 @@ export class TeamSecrets extends Resource {
    */
   delete(name: string, options: SecretVersionOptions = {}): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.transport().call(
+    return this.call(
       "DELETE",
       "/v1/team/secrets/{name}",
       () => ({ path: { name: segment("name", name) }, query: toQuery({ id }) }),
@@ -121,7 +121,7 @@ export class EnvironmentSecrets extends Resource {
     options: SecretVersionOptions = {},
   ): ApiPromise<Secret> {
     const { id, ...rest } = options ?? {};
-    return this.transport().call(
+    return this.call(
       "PUT",
       "/v1/environments/{id}/secrets/{name}",
       () => ({ path: pathOf(environmentId, name), query: toQuery({ id }), body: checkParams(params) }),
@@ -140,7 +140,7 @@ export class EnvironmentSecrets extends Resource {
     options: SecretVersionOptions = {},
   ): ApiPromise<{ name: string }> {
     const { id, ...rest } = options ?? {};
-    return this.transport().call(
+    return this.call(
       "DELETE",
       "/v1/environments/{id}/secrets/{name}",
       () => ({ path: pathOf(environmentId, name), query: toQuery({ id }) }),

@@ -66,7 +66,7 @@ export class Workers extends Resource {
    * @see Get Worker By ID
    */
   get(workerId: string, options?: RequestOptions): ApiPromise<Worker> {
-    return this.transport().call(
+    return this.call(
       "GET",
       "/v0/private-workers/{id}",
       () => {
@@ -88,7 +88,7 @@ export class Workers extends Resource {
    * if (teamSummary && teamSummary.inUse >= 0.9 * teamSummary.totalConnected) await addWorkers();
    */
   summary(options?: RequestOptions): ApiPromise<FleetSummary> {
-    return this.transport().call("GET", "/v0/private-workers/summary", undefined, {}, options);
+    return this.call("GET", "/v0/private-workers/summary", undefined, {}, options);
   }
 }
 
@@ -118,7 +118,7 @@ export class Pools extends Resource {
    * @see Register A Pool
    */
   register(params: RegisterPoolParams, options?: RequestOptions): ApiPromise<{ registered: boolean }> {
-    return this.transport().call(
+    return this.call(
       "POST",
       "/v0/private-workers/pools",
       () => {
@@ -141,7 +141,7 @@ export class Pools extends Resource {
    * @see Deregister A Pool
    */
   deregister(params: DeregisterPoolParams, options?: RequestOptions): ApiPromise<{ deregistered: boolean }> {
-    return this.transport().call(
+    return this.call(
       "DELETE",
       "/v0/private-workers/pools",
       () => {
