@@ -11,7 +11,10 @@ export interface Clock {
   clearTimeout(handle: unknown): void;
 }
 
-/** Every JavaScript engine fires longer timers at once, so longer waits are shortened to this. */
+/**
+ * The longest timer in milliseconds, about 25 days. JavaScript engines fire a longer one at once, so a longer wait is
+ * shortened to this.
+ */
 export const longestTimer = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -54,7 +57,7 @@ export interface RaceOptions<T> {
 
 /**
  * Settles as `promise` does, unless the signal aborts or the deadline passes first: then it rejects with the signal's
- * reason, or the deadline's. For what may not listen to a signal by itself: a custom fetch, a body reader, a callback.
+ * reason, or the deadline's. For work that may ignore a signal: a custom fetch, a body reader, a callback.
  */
 export function race<T>(promise: PromiseLike<T>, options: RaceOptions<T>): Promise<T> {
   const { signal, deadline, late } = options;
@@ -72,7 +75,7 @@ export function race<T>(promise: PromiseLike<T>, options: RaceOptions<T>): Promi
       stopTimer();
       stopListening();
     };
-    // The signal may have aborted before there was anything to release.
+    // A signal that had aborted before lost the race while `release` still did nothing.
     if (isLost) release();
     promise.then(
       (value) => {
@@ -95,7 +98,10 @@ export interface Follower extends AbortController {
   release(): void;
 }
 
-/** Follows a signal; with a deadline, aborts with its reason when that passes. */
+/**
+ * Returns a controller that aborts, with the signal's reason, when the signal does. With a deadline it also aborts, with
+ * the deadline's reason, when that passes.
+ */
 export function follow(signal: AbortSignal | undefined, deadline?: Deadline): Follower {
   const controller = new AbortController();
   const stopTimer = startDeadline(deadline, (reason) => controller.abort(reason));
@@ -152,7 +158,10 @@ function listen(signal: AbortSignal) {
 
 // ── Pauses after failures ────────────────────────────────────────────────────────────────────────────────────────
 
-/** How the pauses of a {@link Backoff} grow. They are read before each pause, so that a server may change the base. */
+/**
+ * How the pauses of a {@link Backoff} grow. The options are read again for each pause, because a server may change `base`
+ * with an SSE `retry:` line.
+ */
 export interface BackoffOptions {
   clock: Clock;
   /** Where jitter comes from: 0 <= x < 1. */
@@ -201,7 +210,8 @@ export class Backoff {
     // The exponent is bounded, since a loop that never gives up would otherwise reach Infinity.
     const step = Math.min(cap, base * factor ** Math.min(this.#failures++, 30));
     const least = Math.min(retryAfterMs, longestRetryAfter ?? Number.POSITIVE_INFINITY);
-    // Jitter spreads what the server asks for, too, but only upwards: many clients may have been told the same time.
+    // Jitter may lengthen the wait that the server asks for, so that clients with the same answer do not return together.
+    // It never shortens that wait.
     return Math.max(Math.max(step, least) * (from + (to - from) * random()), least);
   }
 
@@ -220,11 +230,11 @@ interface Shared<T> {
   waiting: number;
 }
 
-/** Work that callers share: who asks for a key while its work is under way joins it instead of starting it again. */
+/** Work that callers share: a caller who asks for a key while its work is under way joins that work. */
 export class SharedWork<T> {
   readonly #works = new Map<string, Shared<T>>();
 
-  /** Joins the work under `key`, or starts it. It is aborted when its last caller's signal aborts. */
+  /** Joins the work under `key`, or starts it. The work is aborted when the last caller who waits for it has left. */
   async join(
     key: string,
     signal: AbortSignal | undefined,
@@ -250,7 +260,7 @@ export class SharedWork<T> {
       waiting: 0,
       promise: start(controller.signal).finally(() => this.#forget(key, work)),
     };
-    // Mark as handled: when every caller has left, nobody is there to handle a failure.
+    // Mark as handled: a failure after every caller has left must not cause an unhandled rejection.
     work.promise.catch(() => {});
     this.#works.set(key, work);
     return work;

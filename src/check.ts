@@ -109,7 +109,7 @@ export function checkCount(argument: string, value: unknown, least = 0): number 
   return value as number;
 }
 
-/** Looks for what a signal can do, not for its class: it may come from another realm or from a polyfill. */
+/** Checks the signal's members, not its class, because it may come from another realm or from a polyfill. */
 export function checkSignal(argument: string, value: unknown): AbortSignal | undefined {
   if (value === undefined || value === null) return undefined;
   const { addEventListener, aborted } = value as Partial<AbortSignal>;

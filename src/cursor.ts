@@ -18,7 +18,7 @@ const shortestKey = 16;
 
 /** The options of {@link Cursor.prompt}, beside {@link RequestOptions}. */
 export interface PromptOptions extends RequestOptions {
-  /** Called once, when the agent and its run exist and before anything of the run is read: keep the ids. */
+  /** Called once, when the agent and its run exist and before the run is read. The place to store their ids. */
   onCreated?: ((created: { agent: Agent; run: Run }) => void) | undefined;
   /** Called with each piece of the reply. */
   onText?: ((delta: string) => void) | undefined;
@@ -37,7 +37,7 @@ export interface PromptResult {
 /**
  * A client of the Cursor Cloud Agents API v1.
  *
- * @throws ArgumentError when an option can't work, before anything is sent
+ * @throws ArgumentError when an option is not valid, before anything is sent
  * @example
  * const cursor = new Cursor({ apiKey: process.env.CURSOR_API_KEY });
  * const { agent, run } = await cursor.agents.create({ prompt: "Add a README" });
@@ -60,9 +60,9 @@ export class Cursor {
   readonly workerTokens: WorkerTokens;
   /** Self-hosted workers: their pools, the requests that wait for them, claims. */
   readonly workers: Workers;
-  /** Named cloud environments and their builds (newer). */
+  /** Named cloud environments and their builds. Only the newer edition of the official documentation has them. */
   readonly environments: Environments;
-  /** Stored secrets (newer). */
+  /** Stored secrets. Only the newer edition of the official documentation has them. */
   readonly secrets: Secrets;
   readonly #transport: Transport;
 
@@ -109,12 +109,11 @@ export class Cursor {
     options: PromptOptions = {},
   ): Promise<PromptResult> {
     const { onCreated, onText, ...requestOptions } = options ?? {};
-    // These are checked before anything is created, and paid for. The other options are checked with the create.
+    // The callbacks are checked before an agent is created, which costs money. `agents.create` checks the other options.
     checkCallback("onCreated", onCreated);
     checkCallback("onText", onText);
     for (const name of ["onCreated", "onText"]) {
-      if (name in (params ?? {}))
-        throw new ArgumentError(name, "belongs into the third argument, the options");
+      if (name in (params ?? {})) throw new ArgumentError(name, "belongs in the third argument, the options");
     }
     const body = { ...params, prompt: text } as CreateAgentParams;
     const { agent, run } = await this.agents.create(body, requestOptions);

@@ -115,7 +115,7 @@ export class ApiError extends CursorError {
   declare readonly provider?: string;
   /**
    * The raw body of the response as it came, cut at 4 KB, with our own key and secrets replaced. Absent where the body is
-   * empty, or a piece of a success.
+   * empty, or where it may be part of a successful response, whose data is not for logs.
    */
   declare readonly body?: string;
 
@@ -216,7 +216,7 @@ export class RunFailedError extends CursorError {
   }
 }
 
-/** An argument was rejected before anything was sent, because it can't work. */
+/** An argument was rejected before anything was sent, because it is not valid. */
 export class ArgumentError extends CursorError {
   override readonly name: string = "ArgumentError";
   override readonly kind = "argument";

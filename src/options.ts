@@ -20,7 +20,7 @@ import { ArgumentError, unexpected } from "./errors.ts";
 /** How a {@link Cursor} connects to the API. */
 export interface CursorOptions {
   /**
-   * A user or service-account key. A function is called once per request, so that keys can rotate.
+   * A user or service-account key. A function is called once per attempt, so that keys can rotate.
    * White space and quotes around it are removed.
    * @default the environment variable CURSOR_API_KEY
    */
@@ -40,7 +40,7 @@ export interface CursorOptions {
   middleware?: Middleware[] | undefined;
   /**
    * Milliseconds that one attempt may take, headers and body; for a stream, its headers only.
-   * @default 60_000; 180_000 for a create and a follow-up, 120_000 for repositories. A value here applies to all.
+   * @default 60_000; 180_000 for a create and a follow-up, 120_000 for repositories. A value given here replaces all three.
    */
   timeout?: number | undefined;
   /** How often a failed request is sent again, where that is safe; streams have a limit of their own. @default 2 */
@@ -65,7 +65,7 @@ export interface RequestOptions {
 
 /** {@link CursorOptions}, checked and completed. */
 export interface Settings {
-  /** The key, or the function that gives one for each request. Both are checked. */
+  /** The key, or the function that returns one for each attempt. Both are checked. */
   apiKey: string | (() => Promise<string>);
   auth: "bearer" | "basic";
   baseUrl: string;
@@ -106,11 +106,11 @@ export function resolveOptions(options: CursorOptions): Settings {
   const { baseUrl, fetch, random = Math.random, ...checked } = checkOptions(clientOptions, options);
   return {
     ...checked,
-    // Not `href`, which keeps the mark of an empty query.
+    // Not `href`, which keeps a `?` or a `#` that nothing follows.
     baseUrl: baseUrl.origin + baseUrl.pathname.replace(/\/+$/, ""),
     origin: baseUrl.origin,
-    // A platform's fetch rejects any other `this` than its own. The global one is looked up at each call, so that one
-    // that is installed later is used.
+    // Bound, because some platforms' fetch throws when it is called as a method of another object. The global fetch is
+    // looked up at each call, so that a replacement that is installed later is used.
     fetch: fetch?.bind(undefined) ?? ((...input) => globalThis.fetch(...input)),
     random,
   };
@@ -129,13 +129,13 @@ function checkMiddleware(argument: string, value: unknown): Middleware[] {
   return value;
 }
 
-/** The only reader of the environment. Runtimes without one have no `process`. */
+/** The only function that reads environment variables. Runtimes without them have no `process`. */
 function environment(name: string): string | undefined {
   try {
     const value = globalThis.process?.env?.[name]?.trim();
     return value === "" ? undefined : value;
   } catch {
-    // The runtime asks its user for permission, who has denied it.
+    // Deno asks its user for permission to read the variable, and the user has denied it.
     return undefined;
   }
 }

@@ -16,7 +16,7 @@ export interface PageNames {
   itemsKey: string;
   /** Absent where the list has no pages. */
   cursorKey?: string;
-  /** The field that identifies an item, so that one that moves to a later page meanwhile is yielded only once. */
+  /** The field that identifies an item, so that one that moves to a later page during the iteration is yielded once. */
   idKey?: string;
 }
 
@@ -80,7 +80,8 @@ async function loadPage<T, Extra>(
   const next = source.cursorKey === undefined ? undefined : rest[source.cursorKey];
   if (source.cursorKey !== undefined) delete rest[source.cursorKey];
   const page: Record<string, unknown> = { ...rest, items };
-  // The documentation says "absent". Other endpoints of this API send null or "", and neither can be a page cursor.
+  // By the documentation the field is absent on the last page. Some endpoints send null or "" instead, and neither can be a
+  // page cursor.
   const nextCursor = typeof next === "string" && next !== "" ? next : undefined;
   if (nextCursor !== undefined) {
     if (seen.has(nextCursor)) throw invalid(source, answer, "names a next page that was already read");

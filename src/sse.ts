@@ -34,7 +34,7 @@ export interface FrameReaderOptions {
  */
 export class FrameReader {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  // With its default for byte order marks: one at the very start is dropped, later ones are data.
+  // The decoder drops a byte order mark at the very start only, as the standard says; later ones are data.
   readonly #decoder = new TextDecoder("utf-8");
   #frames: Frame[] = [];
   readonly #parser = createParser({
@@ -90,11 +90,15 @@ export class FrameReader {
       this.#parser.feed(text);
     }
     if (this.#frames.length > 0) return;
-    // Raw bytes, not buffered characters, and the cost of each line: a frame of short lines needs many times its length.
+    // Counts the bytes as they came, and a cost for each line, because a frame of many short lines takes many times its
+    // length in memory.
     this.#openBytes += bytes.byteLength + lineWeight * countLineEnds(text);
   }
 
-  /** A CR at the very end was held back as half of a CRLF; an unfinished frame is dropped, as the standard says. */
+  /**
+   * At the end of the body, completes a frame that ends in a CR: the parser holds that back, since it may be half of a
+   * CRLF. Any other unfinished frame is dropped, as the standard says.
+   */
   #finish(): void {
     if (!this.#endsInCarriageReturn) return;
     this.#endsInCarriageReturn = false;
@@ -114,20 +118,20 @@ export class FrameReader {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       const fail = (reason: unknown) => {
-        settle();
+        release();
         reject(reason);
       };
       const timer =
         idleMs === Number.POSITIVE_INFINITY
           ? undefined
           : clock.setTimeout(() => fail(new IdleError(`no byte for ${idleMs} ms`)), idleMs);
-      const settle = () => {
+      const release = () => {
         if (timer !== undefined) clock.clearTimeout(timer);
         this.#interrupt = undefined;
       };
       this.#interrupt = fail;
       this.#reader.read().then((read) => {
-        settle();
+        release();
         resolve(read as Read);
       }, fail);
     });
@@ -136,7 +140,10 @@ export class FrameReader {
 
 type Read = { done: true; value?: undefined } | { done: false; value: Uint8Array };
 
-/** Bytes that a kept line costs beside its text, as measured; also bounds the time that lines not kept may cost. */
+/**
+ * The bytes of memory that a line takes in addition to its text, as measured. Lines that are not kept, such as comments,
+ * are counted as well, which limits the time that they can cost.
+ */
 const lineWeight = 64;
 
 /** Searches the text rather than the bytes, which is many times as fast. */

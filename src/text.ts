@@ -12,8 +12,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * A copy that shares no memory with its source. Engines make a slice of a text a view of the whole, so 15 characters that
- * are kept would keep the chunk, the frame or the page they were cut from.
+ * A copy that shares no memory with its source. Engines make a slice of a text a view of the whole, so a short slice that
+ * is kept would keep the whole chunk, frame or page in memory.
  */
 export const copyText = (text: string): string => JSON.parse(JSON.stringify(text)) as string;
 

@@ -1,10 +1,13 @@
 import type { components } from "../generated/openapi.ts";
 
 type Schemas = components["schemas"];
-/** A schema under a name of its own: an interface is shown by its name where an alias is shown by its origin. */
+/**
+ * A schema of the contract. Most types below are interfaces that extend one, because editors show an interface by its own
+ * name, and an alias by the type that it stands for.
+ */
 type Of<Name extends keyof Schemas> = Schemas[Name];
 
-/** Names a run. Every {@link Run} is one. */
+/** Identifies a run. Every {@link Run} is a ref, too. */
 export interface RunRef {
   /** The agent's id. */
   agentId: string;
@@ -14,18 +17,20 @@ export interface RunRef {
 
 // ── What the server sends ────────────────────────────────────────────────────────────────────────────────────────
 
+// "(newer)" marks what only the newer edition of the official documentation has; some servers may not know it yet.
+
 /** A durable agent: one conversation and workspace, over many runs. */
 export interface Agent extends Of<"Agent"> {}
 /**
- * An agent as lists give it: its identity only; `agents.get()` loads the rest. Repositories have been seen here, too,
- * but nobody promises them.
+ * An agent as lists return it: its identity only; `agents.get()` loads the rest. Some responses contain repositories, too,
+ * but the documentation does not promise them.
  */
 export type AgentSummary = Omit<Schemas["AgentSummary"], "repos">;
 /** ACTIVE, IDLE or ARCHIVED: whether the agent's machine must stay up. It says nothing about a run. */
 export type AgentStatus = Schemas["AgentStatus"];
 /** One prompt's execution on an agent. */
 export interface Run extends Of<"Run"> {}
-/** A run as lists give it: without `result`. */
+/** A run as lists return it: without `result`. */
 export interface RunSummary extends Of<"RunSummary"> {}
 /** CREATING, RUNNING, FINISHED, ERROR, CANCELLED, EXPIRED, or a value this version doesn't know yet. */
 export type RunStatus = Schemas["RunStatus"];
@@ -39,11 +44,11 @@ export interface AgentUsage extends Of<"AgentUsage"> {}
 export interface RunUsage extends Of<"RunUsage"> {}
 /** Token counts; `totalTokens` is the sum of the other four. See Get Agent Usage. */
 export interface Usage extends Of<"Usage"> {}
-/** A file an agent left for its user. */
+/** A file that an agent produced for its user. */
 export interface Artifact extends Of<"Artifact"> {}
 /** A presigned URL, good for about 15 minutes. */
 export interface ArtifactUrl extends Of<"ArtifactUrl"> {}
-/** Who the key belongs to. */
+/** The owner of a key. */
 export interface ApiKeyInfo extends Of<"ApiKeyInfo"> {}
 /** A recommended model with the parameters and variants it accepts. See List Models. */
 export interface Model extends Of<"Model"> {}
@@ -84,7 +89,7 @@ export interface Secret extends Of<"Secret"> {}
 export type SecretScope = Schemas["SecretScope"];
 
 // The payloads of a run stream's events; `RunEventData` says which is which.
-/** A change of status. It is no outcome: `result` is. See Stream A Run, as for the payloads below. */
+/** A change of status. It is not the outcome, which only `result` is. See Stream A Run, also for the payloads below. */
 export interface StatusEventData extends Of<"StatusEventData"> {}
 /** A piece of the reply. */
 export interface AssistantEventData extends Of<"AssistantEventData"> {}
@@ -92,23 +97,23 @@ export interface AssistantEventData extends Of<"AssistantEventData"> {}
 export interface ThinkingEventData extends Of<"ThinkingEventData"> {}
 /** One state of a tool call; what is too large for the stream is left out and flagged in `truncated`. */
 export interface ToolCallEventData extends Of<"ToolCallEventData"> {}
-/** The richer twin of the simplified events, in the shape of Cursor's own SDK. */
+/** What the simplified events say, with more detail and in the shape of Cursor's own SDK. */
 export interface InteractionUpdate extends Of<"InteractionUpdate"> {}
-/** A sign of life; holds nothing. */
+/** Shows that the connection is alive; has no fields. */
 export type HeartbeatEventData = Schemas["HeartbeatEventData"];
-/** How the run came out; `durationMs` in milliseconds. */
+/** How the run ended; `durationMs` is its duration in milliseconds. */
 export interface ResultEventData extends Of<"ResultEventData"> {}
-/** What is wrong with the stream; says nothing of the run. */
+/** What is wrong with the stream. It says nothing about the run. */
 export interface ErrorEventData extends Of<"ErrorEventData"> {}
-/** The end of the stream; holds nothing. */
+/** The end of the stream; has no fields. */
 export type DoneEventData = Schemas["DoneEventData"];
 
 /** The statuses after which a run changes no more. */
 export type TerminalRunStatus = "FINISHED" | "ERROR" | "CANCELLED" | "EXPIRED";
 
-/** A run that ended well. `result` is its final reply, absent when it said nothing. */
+/** A run that ended well. `result` is the agent's final reply, absent when there was none. */
 export type FinishedRun = Omit<Run, "status"> & { status: "FINISHED" };
-/** A run that ended otherwise. What it had said by then is `partialResult`, never `result`. */
+/** A run that ended in any other way. The reply up to then is `partialResult`, never `result`. */
 export type UnsuccessfulRun = Omit<Run, "status" | "result"> & {
   status: Exclude<TerminalRunStatus, "FINISHED">;
   partialResult?: string;
@@ -123,7 +128,7 @@ type Given<Fields> = {
   [Key in keyof Fields]: object extends Pick<Fields, Key> ? Fields[Key] | undefined : Fields[Key];
 };
 
-/** A field that must stay away beside another one. */
+/** Fields that must not be given together with those of the same alternative. */
 type Without<Keys extends PropertyKey> = { [Key in Keys]?: undefined };
 
 /** An image by its bytes (base64, at most 15 MB, with its type), or by an http(s) URL that Cursor fetches. */
@@ -147,7 +152,7 @@ export interface Prompt {
   images?: PromptImage[];
 }
 
-// The bodies as the contract has them; callers meet the `Params` below, which know what excludes what.
+// The bodies as the contract has them. Callers use the `Params` below, which also say which fields exclude each other.
 export type PromptInput = Schemas["PromptInput"];
 export type CreateAgentRequest = Schemas["CreateAgentRequest"];
 export type CreateRunRequest = Schemas["CreateRunRequest"];
@@ -165,7 +170,7 @@ export interface CustomSubagent extends Of<"CustomSubagent"> {}
 /** `agent` changes code; `plan` explores and drafts a plan first. */
 export type AgentMode = Schemas["AgentMode"];
 
-/** Repositories can't be given beside a named cloud environment, which brings its own. */
+/** Repositories can't be given together with a named cloud environment, which has its own. */
 type Target =
   | {
       env?:
@@ -176,8 +181,8 @@ type Target =
     }
   | ({ env: { type: "cloud"; name: string } } & Without<"repos">);
 
-/** Secrets exclude an id of the caller's: the server accepts only one of them. */
-type Guard =
+/** `agentId` and `envVars` exclude each other: the server accepts only one of them. */
+type AgentIdOrEnvVars =
   | ({ agentId?: string | undefined } & Without<"envVars">)
   | ({ envVars?: Record<string, string> | undefined } & Without<"agentId">);
 
@@ -187,7 +192,7 @@ export type CreateAgentParams = Given<
 > & {
   prompt: string | Prompt;
 } & Target &
-  Guard;
+  AgentIdOrEnvVars;
 
 /** A follow-up; see Create A Run. */
 export type CreateRunParams = Given<Omit<Schemas["CreateRunRequest"], "prompt">> & {
@@ -204,7 +209,7 @@ type PoolRepository =
   | { repoOwner: string; repoName: string; repoUrl?: string | undefined }
   | Without<"repoOwner" | "repoName" | "repoUrl">;
 
-/** How long a claimed request waits for its offline worker, in whole seconds; the newer page renames the field. */
+/** How long a claimed request waits for its offline worker, in whole seconds; the newer documentation renames the field. */
 type PoolTimeout =
   | ({ offlineReconnectTimeoutSeconds?: number | undefined } & Without<"workerReadyTimeoutSeconds">)
   | ({ workerReadyTimeoutSeconds?: number | undefined } & Without<"offlineReconnectTimeoutSeconds">);
@@ -212,7 +217,7 @@ type PoolTimeout =
 /** A pool to register; see Register A Pool. */
 export type RegisterPoolParams = { scope: "user" | "team"; poolName: string } & PoolRepository & PoolTimeout;
 
-/** A pool to deregister, by the wire's names; see Deregister A Pool. */
+/** A pool to deregister, with the field names of the API's query; see Deregister A Pool. */
 export type DeregisterPoolParams = { scope: "user" | "team"; pool_name: string } & (
   | { repo_owner: string; repo_name: string }
   | Without<"repo_owner" | "repo_name">
@@ -225,7 +230,7 @@ export type CreateClaimParams = Given<Schemas["ClaimRequest"]>;
 export interface CreateEnvironmentParams extends Of<"CreateEnvironmentRequest"> {}
 /** What to change of an environment (newer). */
 export type UpdateEnvironmentParams = Given<Schemas["UpdateEnvironmentRequest"]>;
-/** Value and reach of a secret (newer). */
+/** The value of a secret, and where it applies (newer). */
 export type SetSecretParams = Given<Schemas["PutSecretRequest"]>;
 
 const terminal: ReadonlySet<string> = new Set(["FINISHED", "ERROR", "CANCELLED", "EXPIRED"]);

@@ -24,9 +24,9 @@ export const unbuffered = { "cache-control": "no-cache, no-transform", "x-accel-
 
 export interface EventStreamBodyOptions {
   clock: Clock;
-  /** Milliseconds after the last write at which a comment is written. More than a timer can wait: never. */
+  /** A comment is written this many milliseconds after the last write; never, if that is more than a timer can wait. */
   keepAlive: number;
-  /** What is written then, encoded. */
+  /** The comment, encoded. */
   keepAliveComment: string;
   /** Closes the body when it aborts. */
   signal?: AbortSignal | undefined;
@@ -39,7 +39,8 @@ export interface EventStreamBodyOptions {
 /**
  * The body of one event stream. It writes only while the browser reads: each pull waits for the next message or for the
  * keep-alive, whichever is first. So a browser that doesn't read slows the source down instead of filling the memory, and
- * no timer runs for it. Three things close the body at any time, read or not: a cancel, the signal and the maximum duration.
+ * no timer runs for it. Three things close the body at any time, even while it is not read: a cancel, the signal and the
+ * maximum duration.
  */
 export class EventStreamBody {
   readonly stream: ReadableStream<Uint8Array>;
@@ -92,7 +93,8 @@ export class EventStreamBody {
       this.#writtenAt = this.#options.clock.now();
       this.#controller.enqueue(this.#encoder.encode(text));
     } catch (error) {
-      // Closing the body aborts a pull that waits. Any other error is the source's, and breaks the stream.
+      // Closing the body ends a pull that waits, which is no failure. Any other error comes from the source of the messages,
+      // and breaks the stream.
       if (this.#release()) throw error;
     }
   }
@@ -102,14 +104,14 @@ export class EventStreamBody {
     const { clock, keepAlive, keepAliveComment } = this.#options;
     const ms =
       keepAlive > longestTimer ? Number.POSITIVE_INFINITY : this.#writtenAt + keepAlive - clock.now();
-    const deadline = { clock, ms: Math.max(0, ms), reason: () => silence };
+    const deadline = { clock, ms: Math.max(0, ms), reason: () => keepAliveIsDue };
     this.#pending ??= this.#messages.next();
     try {
       const { value } = await race(this.#pending, { signal: this.signal, deadline });
       this.#pending = undefined;
       return value;
     } catch (error) {
-      if (error === silence) return keepAliveComment;
+      if (error === keepAliveIsDue) return keepAliveComment;
       throw error;
     }
   }
@@ -125,5 +127,5 @@ export class EventStreamBody {
   }
 }
 
-/** Why a wait ended that no message ended. */
-const silence = Symbol("no message came in time");
+/** The reason with which a wait for a message ends when the keep-alive is due. */
+const keepAliveIsDue = Symbol("no message came in time");

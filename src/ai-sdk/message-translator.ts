@@ -48,7 +48,7 @@ export class MessageTranslator {
         ...(messageMetadata === undefined ? {} : { messageMetadata }),
       },
       { type: "start-step" },
-      // The first part, whenever its data arrives, so that a replay has it in the same place.
+      // Always the first part, although its data arrives later, so that a replay has the parts in the same order.
       this.#runChunk(),
     ];
   }
@@ -124,7 +124,7 @@ export class MessageTranslator {
   #result({ status, text, durationMs, git }: RunEventData["result"]): UIMessageChunk[] {
     const chunks: UIMessageChunk[] = [];
     const streamed = this.#streamedText.trim();
-    // Checked here, since events are not validated against their types.
+    // The type is checked here, because the client does not validate events.
     const hasMore = typeof text === "string" && !streamed.endsWith(text.trim());
     if (hasMore && streamed === "") chunks.push(...this.#closeBlock(), ...this.#delta("text", text));
     chunks.push(...this.#closeBlock(), ...this.#tools.endOpenCalls());

@@ -1,8 +1,8 @@
 import type { GitInfo, RunStatus } from "../index.ts";
 
 /**
- * The data part `data-run` of a message: the run itself, beside its output. It is the message's first part and is replaced
- * in place as the run goes on.
+ * The data part `data-run` of a message: the run itself, in addition to its output. It is the message's first part and is
+ * replaced in place as the run goes on.
  */
 export interface RunData {
   /** The agent's id. */

@@ -40,7 +40,7 @@ export interface UIMessageStreamResponseOptions<Metadata = unknown> extends UIMe
   clock?: Clock | undefined;
 }
 
-/** How a page that comes back is answered. */
+/** How the request of a page that comes back is answered. */
 export interface ResumeUIMessageStreamOptions<Metadata = unknown>
   extends UIMessageStreamResponseOptions<Metadata> {
   /**
@@ -117,7 +117,7 @@ export function toUIMessageStreamResponse<Metadata = unknown>(
 
 const keepAliveComment = encodeComment("keep-alive");
 
-/** The SSE messages of a run. Events that a message doesn't show produce none, so the silence goes on through them. */
+/** The SSE messages of a run. Events that a message doesn't show write nothing, so they don't delay the keep-alive. */
 async function* messagesOf(reader: ChunkReader): AsyncGenerator<string, undefined> {
   for (let step = await reader.next(); step; step = await reader.next()) {
     const messages = step.chunks.map((chunk) => encodeMessage({ data: JSON.stringify(chunk) }));

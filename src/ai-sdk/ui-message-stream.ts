@@ -87,14 +87,15 @@ export class ChunkReader {
   readonly #events: AsyncIterator<RunEvent>;
   readonly #translator: MessageTranslator;
   readonly #metadata: unknown;
-  /** `ended`: the message has had its last chunk. `closed`: its consumer left before. */
+  /** `ended`: the message has had its last chunk. `closed`: the consumer left before that. */
   #state: "starting" | "reading" | "ended" | "closed" = "starting";
 
   constructor(stream: RunEventSource, { messageMetadata, onError }: UIMessageStreamOptions) {
     const { ref } = checkSource(stream);
     this.#translator = new MessageTranslator(ref, (failure) => textOf(failure, onError?.(failure)));
     this.#metadata = messageMetadata;
-    // Now rather than at the first pull: a caller who asks for the stream's result meanwhile must find its reader.
+    // Now rather than at the first pull: if a caller asks for the stream's `result()` before that, it waits for this reader
+    // instead of opening a connection of its own.
     this.#events = stream[Symbol.asyncIterator]();
   }
 

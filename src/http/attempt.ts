@@ -66,8 +66,8 @@ export class Attempt implements RequestInfo {
   readonly #call: Call;
   readonly #controller = new AbortController();
   /**
-   * Ends what the attempt is waiting for. It waits for one thing at a time, so one callback is enough; `race` and
-   * `follow`, which listen to the signal, make a request half as expensive again.
+   * Ends what the attempt is waiting for. It waits for one thing at a time, so one callback is enough. With `race` and
+   * `follow`, which add listeners to the signal, a request would cost half as much again.
    */
   #interrupt: (() => void) | undefined;
   readonly #timer: unknown;
@@ -117,7 +117,7 @@ export class Attempt implements RequestInfo {
       const { response, error } = await this.#race(pending);
       return response.ok ? { response } : { response, failure: this.#failureOf(response, error) };
     } catch (error) {
-      throw this.#named(error);
+      throw this.#toRejection(error);
     }
   }
 
@@ -177,7 +177,10 @@ export class Attempt implements RequestInfo {
 
   // ── The way down ──────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Below the middleware: a custom `fetch` always gets `(url, init)`, with a middleware and without one. */
+  /**
+   * Called by openapi-fetch, after the middleware. A custom `fetch` always gets `(url, init)`, with a middleware and without
+   * one.
+   */
   async #fetch(request: Request | LightRequest): Promise<Response> {
     const { settings } = this.#host;
     const { signal } = this.#controller;
@@ -194,7 +197,7 @@ export class Attempt implements RequestInfo {
         settings.auth === "basic" ? `Basic ${base64(`${key}:`)}` : `Bearer ${key}`,
       );
     }
-    // A middleware and a key function take time. After an abort meanwhile, nothing is sent.
+    // The middleware and the key function may have taken a while. If the attempt was aborted in that time, nothing is sent.
     signal.throwIfAborted();
     this.#isSent = true;
     let response: Response;
@@ -221,8 +224,8 @@ export class Attempt implements RequestInfo {
   // ── The way up ────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Reads the body of a failed response, within our limits, and returns a response that holds it in memory: so neither
-   * openapi-fetch nor a middleware meets a body that stalls or never ends.
+   * Reads the body of a failed response, within our limits, and returns a response that holds it in memory, so that
+   * neither openapi-fetch nor a middleware has to read a body that stalls or never ends.
    */
   async #takeFailed(response: Response): Promise<Response> {
     const { status, statusText, headers, type } = response;
@@ -234,7 +237,7 @@ export class Attempt implements RequestInfo {
     const { clock } = this.#host.settings;
     const { text, complete } = await readErrorText(response, errorBodyLimit, clock, this.#controller.signal);
     this.#controller.signal.throwIfAborted();
-    // No Response can be made with a status outside of HTTP's range, so no middleware sees this one.
+    // The constructor of Response accepts no such status, so the attempt fails here, and no middleware sees this response.
     if (status < 200 || status > 599)
       throw toApiError(response, this, { text, isComplete: complete }, clock.now());
     const inMemory = new Response(text, { status, statusText, headers: withoutLength(headers) });
@@ -242,7 +245,7 @@ export class Attempt implements RequestInfo {
     return inMemory;
   }
 
-  /** Our own middleware, around the user's ones: the last to see the response. */
+  /** Our own middleware. It is the first of the list, so openapi-fetch shows it the response last. */
   #lastMiddleware(): Settings["middleware"][number] {
     return { onResponse: ({ response }) => this.#checkResponse(response) };
   }
@@ -252,7 +255,8 @@ export class Attempt implements RequestInfo {
       throw new CursorError(`${this.method} ${this.path}: a middleware has read the body; clone it first`);
     }
     if (response.ok || response === this.#failed?.response) return;
-    // A middleware has put a response of its own in the place of ours. openapi-fetch parses its body and drops the text.
+    // A middleware has replaced our response by one of its own. Its text is kept here, because openapi-fetch parses the body
+    // and drops the text.
     this.#failed = {
       response,
       text: await response.clone().text(),
@@ -266,13 +270,14 @@ export class Attempt implements RequestInfo {
     if (response === this.#failed?.response) {
       return toApiError(response, this, { ...this.#failed, parsed }, clock.now());
     }
-    // Only a middleware that answers in onRequest gets here: its text is gone, and what was parsed stands for it.
+    // Only a response that a middleware returned from onRequest gets here. openapi-fetch has dropped its text, so a text is
+    // made from what was parsed.
     const text = typeof parsed === "string" ? parsed : (tryTo(() => JSON.stringify(parsed)) ?? "");
     return toApiError(response, this, { text, parsed, isComplete: true }, clock.now());
   }
 
-  /** Makes any failure the error that the call rejects with: an abort's reason as it is, everything else typed. */
-  #named(error: unknown): unknown {
+  /** Returns the error that the call rejects with: the reason of an abort as it is, or a typed error. */
+  #toRejection(error: unknown): unknown {
     const { signal } = this.#controller;
     let failure = error;
     if (signal.aborted) {
@@ -332,10 +337,10 @@ export function createApiClient({ baseUrl, middleware }: Settings): ApiClient {
   return client as unknown as ApiClient;
 }
 
-/** What `fetch` gets beside the URL. */
+/** What `fetch` gets in addition to the URL. */
 type FetchInit = RequestInit & { headers: Headers };
 
-/** Stands in for a `Request` inside openapi-fetch: the URL and the init, as they were given. */
+/** What openapi-fetch creates instead of a `Request`: it only keeps the URL and the init, as they were given. */
 class LightRequest {
   readonly url: string;
   readonly method: string;
@@ -348,7 +353,7 @@ class LightRequest {
   }
 }
 
-/** What else a middleware may say in a `Request` of its own, with the values of one that doesn't. */
+/** The other settings that a middleware may choose in a `Request` of its own, with their default values. */
 const usualSettings = {
   cache: "default",
   credentials: "same-origin",

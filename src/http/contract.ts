@@ -1,7 +1,8 @@
 import type { paths } from "../../generated/openapi.ts";
 
-/** A method, as the functions of openapi-fetch are called. */
+/** An HTTP method. The functions of openapi-fetch have the same names. */
 export type Verb = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** The operation of the contract with this method and this path. */
 type Of<Method extends Verb, Path extends keyof paths> = NonNullable<paths[Path][Lowercase<Method>]>;
 
 /** The contract's paths that have this method. */

@@ -5,7 +5,7 @@ import { requestIdOf, retryAfter } from "./response.ts";
 
 /** The most characters of a body that an error keeps: 4 KB. */
 const bodyKept = 4096;
-/** A shorter secret may be a word, and codes are words that programs compare. */
+/** Shorter secrets are not replaced in a code: programs compare codes, and a short secret may be a word of one. */
 const shortestInCode = 8;
 
 /** The request that a failure is about. */
@@ -21,7 +21,7 @@ export interface RequestInfo {
 export interface ErrorBody {
   /** As it came. */
   text: string;
-  /** The same body as JSON, where somebody has parsed it already; text that isn't JSON stays text. */
+  /** The same body as JSON, where it has been parsed already; text that isn't JSON stays text. */
   parsed?: unknown;
   /** False where the body broke off, stalled or ran over the limit. */
   isComplete: boolean;
@@ -29,7 +29,7 @@ export interface ErrorBody {
 
 /** The error of a failed response. */
 export function toApiError(response: Response, request: RequestInfo, body: ErrorBody, now: number): ApiError {
-  // The details are read before anything is redacted: a secret may be a word that the JSON around it needs.
+  // The details are read before anything is redacted, because a secret may be equal to the name of a field.
   const details = readDetails("parsed" in body ? body.parsed : (parseJson(body.text) ?? body.text));
   const redact = (value = "", shortest?: number) => request.redactor.text(value, shortest) || undefined;
   const code = redact(details.code, shortestInCode);
@@ -46,7 +46,7 @@ export function toApiError(response: Response, request: RequestInfo, body: Error
 
 /**
  * The error of a success whose body can't be used.
- * @param text Undefined: too large
+ * @param text The body; undefined where it was too large to read
  * @param missing The name of a field that the body should have and doesn't
  */
 export function toInvalidResponse(
@@ -61,8 +61,8 @@ export function toInvalidResponse(
   if (missing !== undefined) problem = `without "${missing}"`;
   else if (text === undefined) problem = "too large";
   else if (text.trim() === "") problem = "empty";
-  // A body that begins like JSON may be a piece of a real response, with data that is not for logs. A page of a proxy
-  // isn't, and shows what went wrong.
+  // A body that begins like JSON may be part of a real response, whose data is not for logs. The error page of a proxy
+  // does not begin like that, and shows what went wrong.
   const isShown = !isSecret && text !== undefined && !/^\s*([{["]|$)/.test(text);
   const body = isShown ? excerpt(text, request) : undefined;
   return responseError(response, request, "invalid_response", `the body is ${problem}`, { body });
@@ -117,7 +117,7 @@ interface ErrorDetails {
   message?: string | undefined;
   helpUrl?: string | undefined;
   provider?: string | undefined;
-  /** Connect-style bodies say in here how long to wait, without a header. */
+  /** From a Connect-style body, which says in its details, and not in a header, how long to wait. */
   retryAfterMs?: number | undefined;
 }
 
@@ -147,6 +147,10 @@ function readDetails(body: unknown): ErrorDetails {
   return readable ? { message: plain } : {};
 }
 
+/**
+ * @param from The part of the body that has the code and the message
+ * @param whole The whole body, which has Connect's details
+ */
 function fields(from: Json, whole: Json): ErrorDetails {
   const debug = connectDebug(whole);
   const title = debug && text(debug["title"]);
@@ -185,7 +189,7 @@ function retrySeconds(debug: Json | undefined): number | undefined {
 const networkMessages =
   /^(fetch failed|failed to fetch|load failed|terminated|network ?error\b|network request failed|the internet connection appears|networkerror when attempting|the network connection was lost|error sending request|client error|connection (closed|refused|reset)|body timeout|other side closed)/i;
 
-/** Codes of wrong use, which are wrapped in the same way as those of a broken connection. */
+/** Codes of a mistake in the call. `fetch` reports it like a broken connection: as the cause of a TypeError. */
 const usageCodes = /^(ERR_INVALID|UND_ERR_INVALID|UND_ERR_NOT_SUPPORTED)/;
 
 /**

@@ -12,7 +12,7 @@ const shortestSecret = 4;
 export class Redactor {
   #parent: Redactor | undefined;
   #keeps: number;
-  /** Each secret with its forms, which are worked out at the first failure. */
+  /** Each secret with its forms, which are computed when a text is redacted for the first time. */
   #secrets = new Map<string, string[] | undefined>();
 
   /**
@@ -33,7 +33,10 @@ export class Redactor {
     }
   }
 
-  /** @param shortest Secrets shorter than this stay: for texts that programs compare */
+  /**
+   * Replaces every secret in a text.
+   * @param shortest Secrets shorter than this stay: for texts that programs compare
+   */
   text(text: string, shortest = shortestSecret): string {
     for (const form of this.#forms(shortest)) {
       if (text.includes(form)) text = text.replaceAll(form, placeholder);
@@ -67,6 +70,7 @@ export class Redactor {
     return all.sort((one, other) => other.length - one.length);
   }
 
+  /** Whether the value, or anything that it refers to, contains a secret. */
   #reaches(value: unknown, seen: Set<unknown>): boolean {
     if (typeof value === "string") return this.text(value) !== value;
     if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || seen.has(value))
@@ -77,7 +81,7 @@ export class Redactor {
   }
 }
 
-/** Everything a log could show of an object; not only enumerable fields, since `message`, `stack` and `cause` are not. */
+/** Everything that a log could show of an object. `message`, `stack` and `cause` are not enumerable, but logs show them. */
 function partsOf(value: object): unknown[] {
   // The headers of a Request are behind an accessor, and toJSON may show more of an error than its fields.
   const keys = [...Reflect.ownKeys(value), "headers"];

@@ -4,9 +4,9 @@ import { type Clock, onAbort } from "../async.ts";
 type Stopper = (stop: () => void) => (() => void) | undefined | void;
 
 /**
- * Reads a body as text, about `limit` bytes at most. When it is stopped, the reader is cancelled here, because a custom
- * fetch may ignore the signal once it has responded.
- * @param partial True: of a body that breaks off, return what arrived instead of throwing
+ * Reads a body as text, and stops after about `limit` bytes. When `onStop` stops it, the body is cancelled here, because a
+ * custom fetch may ignore the signal once it has responded.
+ * @param partial Whether a body that breaks off resolves with what has arrived, instead of rejecting
  */
 export async function readText(
   response: Response,
@@ -43,14 +43,14 @@ export async function readText(
 
 const decoder = new TextDecoder();
 
-/** Decodes all chunks at once: engines are fast for a whole text and slow for one that comes piece by piece. */
+/** Decodes all chunks at once, because engines decode one large text much faster than many small pieces. */
 function decode([first, ...others]: Uint8Array[], size: number): string {
   if (!first || others.length === 0) return decoder.decode(first);
   const whole = new Uint8Array(size);
-  let at = 0;
+  let offset = 0;
   for (const chunk of [first, ...others]) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
+    whole.set(chunk, offset);
+    offset += chunk.byteLength;
   }
   return decoder.decode(whole);
 }
@@ -89,7 +89,7 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Ends a body that nobody will read, which frees its connection. A failure to end it is of no interest. */
+/** Cancels a body that will not be read, which frees its connection. A failure to cancel it is ignored. */
 export function discard(body: { cancel(reason?: unknown): Promise<void> } | null | undefined): void {
   body?.cancel().catch(() => {});
 }

@@ -10,7 +10,7 @@ const pauses = { base: 500, cap: 8_000 };
  * When a failed request may be sent again.
  *
  * - `safe`: repeating does no harm: GET, DELETE, archive, unarchive
- * - `guarded`: a create with an id of its own: the server rejects a second one, so every failure may be repeated
+ * - `guarded`: a create that carries its own id: the server rejects a second one, so repeating does no harm either
  * - `unsafe`: any other POST: repeated only when the server cannot have acted
  */
 export type RetryPolicy = "safe" | "guarded" | "unsafe";
@@ -45,7 +45,7 @@ const wasNotProcessed = (error: ApiError): boolean =>
 export function isRetryable(error: unknown, policy: RetryPolicy): boolean {
   if (ConnectionError.isInstance(error) || TimeoutError.isInstance(error)) return policy !== "unsafe";
   if (!ApiError.isInstance(error)) return false;
-  // Waiting does not refill the budget.
+  // The account's spending limit stays reached, however long a call waits.
   if (error.code === "usage_limit_exceeded") return false;
   if ((error.retryAfterMs ?? 0) > longestRetryAfter) return false;
   if (policy === "unsafe") return wasNotProcessed(error);
@@ -53,6 +53,7 @@ export function isRetryable(error: unknown, policy: RetryPolicy): boolean {
   return transientStatus.has(error.status);
 }
 
+/** Whether, when and how often a request is sent again. */
 export interface RetryOptions {
   policy: RetryPolicy;
   /** Further attempts after the first one. */
@@ -75,8 +76,8 @@ export async function retry<T>(
 ): Promise<T> {
   const { policy, maxRetries, signal, clock, random, onRetry } = options;
   if (maxRetries === 0 || !isRetryable(failure, policy)) throw failure;
-  // p-retry is loaded here, because most calls never fail. Where it can't be loaded, the caller needs to know what
-  // failed first, not that.
+  // p-retry is loaded here, because most calls never fail. Where it can't be loaded, the call rejects with the first
+  // failure, which is what the caller needs to know.
   const { default: pRetry } = await race(import("p-retry"), { signal }).catch(() => {
     throw signal?.aborted ? signal.reason : failure;
   });
@@ -85,7 +86,7 @@ export async function retry<T>(
   try {
     return await pRetry(
       async (number) => {
-        // p-retry counts the attempt that has failed already.
+        // The first attempt was made before p-retry was loaded. p-retry counts it as number 1, and learns that it failed.
         if (number === 1) throw failure;
         await sleep(clock, pause, signal);
         return attempt();

@@ -14,11 +14,11 @@ const defaultTimeout = 60_000;
 /** A key function may return a new key each time: the redactor remembers the latest ones. */
 const keysKept = 8;
 
-/** What the transport must know of a call beyond its HTTP form. */
+/** What the transport must know about a call, besides its method, path and input. */
 export interface CallSpec<T> {
   /** @default "safe" */
   policy?: RetryPolicy;
-  /** Milliseconds per attempt, where neither the call's options nor the client's say. @default 60_000 */
+  /** Milliseconds per attempt, where neither the options of the call nor those of the client set it. @default 60_000 */
   timeout?: number;
   /** Top-level fields a 2xx body must contain; otherwise the call rejects with `invalid_response`. */
   has?: readonly string[];
@@ -54,7 +54,7 @@ export class Transport implements AttemptHost {
     this.client = createApiClient(settings);
   }
 
-  /** Makes attempts under the call's retry policy. The contract types the input and the result. */
+  /** Sends a request, and sends it again where the call's retry policy allows it. The contract types input and result. */
   async run<Method extends Verb, Path extends PathsWith<Method>>(
     verb: Method,
     path: Path,
@@ -136,7 +136,7 @@ export class Transport implements AttemptHost {
     }
   }
 
-  /** The form of a call that all its attempts share. */
+  /** What all attempts of a call share. */
   #call(
     operation: Operation,
     { signal, timeout, headers }: CheckedRequest,
@@ -149,7 +149,7 @@ export class Transport implements AttemptHost {
       timeout: timeout ?? this.settings.timeout ?? usualTimeout,
       headers: { ...this.settings.headers, ...headers },
       redactor: this.redactor,
-      // Serialised once: every attempt sends the same bytes, whatever happens to the caller's object meanwhile.
+      // Serialised once: every attempt sends the same bytes, even if the caller changes the object in between.
       serialise: (value) => {
         if (body === undefined) {
           call.redactor = withSecretsOf(value, this.redactor);
@@ -162,7 +162,7 @@ export class Transport implements AttemptHost {
   }
 }
 
-/** A success's body as the call's value. @throws ApiError `invalid_response` */
+/** Parses the body of a successful response into the value of the call. @throws ApiError `invalid_response` */
 function unwrap<T>(
   text: string | undefined,
   response: Response,

@@ -14,14 +14,14 @@ interface UseRunHandlers {
   onFinish?: ((result: NonNullable<RunSnapshot["result"]>) => void) | undefined;
   /** Called when reading the run fails. */
   onError?: ((error: Error) => void) | undefined;
-  /** Throws that error while rendering, for an error boundary. @default false */
+  /** Whether the error of a failed reading is also thrown while rendering, for an error boundary. @default false */
   throwOnError?: boolean | undefined;
 }
 
 /**
- * A store, or a source and the options to make one. That store belongs to the component and lives as long as the run's key
- * stays the same: `key`, or the source's own (a route's URL, a run's id). A source without a key is compared by identity:
- * memoise it.
+ * A store, or a source and the options to make one. A store made from a source belongs to the component and lives as long
+ * as the run's key stays the same: `key`, or the source's own (a route's URL, a run's id). A source without a key is
+ * compared by identity: memoise it.
  */
 export type UseRunOptions = UseRunHandlers &
   ({ store: RunStore; source?: undefined } | ({ source: RunSource; store?: undefined } & RunStoreOptions));
@@ -30,9 +30,9 @@ export type UseRunOptions = UseRunHandlers &
 export interface UseRunResult extends RunSnapshot, Pick<RunStore, "start" | "stop" | "resume"> {}
 
 /**
- * Follows a run in a component. Renders at most once a frame; rows that are memoised by their part render only when the
- * part changes. Unmounting disconnects and never cancels the run. With a `selector` the component renders only when the
- * selected value changes.
+ * Follows a run in a component. Renders at most once a frame. Child components that are memoised and get one part each
+ * render only when that part changes. Unmounting disconnects and never cancels the run. With a `selector` the component
+ * renders only when the selected value changes.
  *
  * @example
  * const { status, parts, stop } = useRun({ source: routeSource(`/api/runs/${runId}`) });
@@ -81,10 +81,10 @@ function useStore(options: UseRunOptions): RunStore {
 }
 
 function createOwn({
-  onFinish: _,
-  onError: __,
-  throwOnError: ___,
-  store: ____,
+  onFinish: _onFinish,
+  onError: _onError,
+  throwOnError: _throwOnError,
+  store: _store,
   source,
   ...options
 }: UseRunHandlers & { source: RunSource; store?: undefined } & RunStoreOptions): RunStore {
@@ -108,7 +108,7 @@ function useHandlers(store: RunStore, options: UseRunHandlers): void {
   }, [store]);
 }
 
-/** Selects once per snapshot, so that React, which calls this more than once, gets the same object each time. */
+/** Selects once per snapshot, so that React, which calls the function several times, gets the same object each time. */
 function memoize<Selected>(
   getSnapshot: () => RunSnapshot,
   select: (run: RunSnapshot) => Selected,

@@ -57,7 +57,7 @@ export async function artifactResponse(
 ): Promise<Response> {
   const checked = checkRoute(artifactTable, cursor, options);
   const { request, proxy } = checked;
-  // Without a ref the gate answers 404, so what follows sees good paths only.
+  // A path that is not valid is treated like an id that is not: without a ref the gate answers 404.
   const known = isArtifactPath(path) ? toAgentRef(agentId) : undefined;
   return throughGate("GET", known, checked, (ref) =>
     answer(checked, async () => {
@@ -69,7 +69,7 @@ export async function artifactResponse(
   );
 }
 
-/** Where a browser may be redirected to: https, or a storage on this machine, where the API is an emulator. */
+/** Returns the URL if a browser may be redirected to it: https, or the storage of an emulator on this machine. */
 function checkLocation(url: string, { agentId }: AgentRef): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed && isSafeTransport(parsed) && parsed.username === "" && parsed.password === "") return url;
@@ -83,7 +83,7 @@ function checkLocation(url: string, { agentId }: AgentRef): string {
   });
 }
 
-/** As the API lists them: below `artifacts/`, without `..`, control characters or half a surrogate pair. */
+/** Whether a path is like those the API lists: below `artifacts/`, without `..`, control characters or lone surrogates. */
 const isArtifactPath = (path: unknown): path is string =>
   typeof path === "string" &&
   path.length <= 4096 &&

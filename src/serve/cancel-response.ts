@@ -7,7 +7,7 @@ import { checkRoute, type ServePostOptions, servePostTable, throughGate, toRunRe
  * `{ "id": "run-…" }`; 409 `run_not_cancellable` when the run is over. Rejects the requests that {@link followUpResponse}
  * rejects.
  *
- * To stop watching is something else: closing the EventSource does that, and the run continues.
+ * To stop watching without cancelling, close the EventSource: the run continues.
  *
  * @throws ArgumentError when an option is not valid, above all without `authorize`; whatever `authorize` throws
  * @example

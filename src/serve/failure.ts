@@ -2,11 +2,11 @@ import { ApiError, CursorError, StreamError, TimeoutError } from "../index.ts";
 
 /**
  * What a page learns when something fails: `{ error: { code, message } }` in an answer, `code` and `message` in a
- * `failure` frame. The wording is this library's; nothing of the API's answer is in it.
+ * `failure` frame. Codes and messages are this library's own: nothing from the API's response is passed on.
  *
- * - `not_found`: the agent, run or artifact does not exist, or not for this caller
+ * - `not_found`: the agent, run or artifact does not exist, or this caller may not see it
  * - `method_not_allowed`, `cross_origin`, `unsupported_media_type`, `body_too_large`, `invalid_request`: the request is wrong
- * - `agent_busy`, `agent_archived`, `run_not_cancellable`, `conflict`: not possible in the present state
+ * - `agent_busy`, `agent_archived`, `run_not_cancellable`, `conflict`: not possible in the agent's or run's current state
  * - `rate_limited`: try again later; `usage_limit_exceeded`: the account's spending limit is reached
  * - `upstream_refused`: the API doesn't accept the server's key, or the key is not allowed to do this
  * - `upstream_unavailable`, `upstream_timeout`: the API can't be reached
@@ -86,7 +86,7 @@ export function failureOf(error: unknown): Failure {
   return fail(500, "internal_error");
 }
 
-/** The API's codes of a conflict that a page can act on. All others stay on the server. */
+/** The API's codes of a conflict that a page can act on. For any other code, a page gets `conflict`. */
 const publicConflicts = ["agent_busy", "agent_archived", "run_not_cancellable"] as const;
 
 function ofApiError({ status, code, retryAfterMs }: ApiError): Failure {
@@ -145,7 +145,7 @@ export async function answer(
   }
 }
 
-/** Passes an error to the server's own code. Whatever that throws must not break the response. */
+/** Passes an error to the server's `onError`. An error that this throws is ignored: it must not break the response. */
 export function report(onError: OnError, error: unknown): void {
   try {
     onError?.(error);

@@ -20,7 +20,7 @@ import {
 
 /** How a follow-up prompt is accepted from a browser. */
 export interface FollowUpResponseOptions extends ServePostOptions<AgentRef> {
-  /** As in `runs.create`. A wait lasts as long as the agent's present run; it ends when the browser leaves. @default "throw" */
+  /** As in `runs.create`. A wait lasts as long as the agent's current run. It ends when the browser leaves. @default "throw" */
   whenBusy?: CreateRunOptions["whenBusy"];
   /** The run's other parameters, which you decide and the browser does not. @default none */
   params?: Omit<CreateRunParams, "prompt"> | undefined;
@@ -67,7 +67,9 @@ export async function followUpResponse(
       if (!("value" in body)) return body;
       const prompt = promptOf(body.value);
       if (prompt === undefined) return invalid('The request must be { "prompt": … } and nothing else.');
-      // A browser that leaves ends a wait. A prompt on its way to the API is not aborted: its outcome would be unknown.
+      // A wait ends when the browser leaves, so it gets the request's signal, which also aborts the prompt if the browser
+      // leaves while that is being sent. Without a wait there is no signal: to abort a prompt that is on its way to the API
+      // would only make its outcome unknown.
       const signal = whenBusy === "throw" ? undefined : request.signal;
       try {
         const run = await cursor.runs.create(ref.agentId, { ...params, prompt } as CreateRunParams, {
@@ -76,7 +78,7 @@ export async function followUpResponse(
         });
         return json(201, run);
       } catch (error) {
-        // Its message says what is wrong with the prompt, in this library's words.
+        // The page may see this message: it says what is wrong with the prompt, and it is this library's own.
         if (isArgumentError(error) && error.argument.startsWith("prompt")) return invalid(error.message);
         throw error;
       }
@@ -95,7 +97,10 @@ function promptOf(body: unknown): string | Prompt | undefined {
 const hasOnly = (value: unknown, names: readonly string[]): boolean =>
   typeof value === "object" && value !== null && Object.keys(value).every((name) => names.includes(name));
 
-/** A request's JSON, read up to a limit whatever length it claims; or the answer that says what is wrong with it. */
+/**
+ * Reads the JSON of a request, or returns the answer that says what is wrong with it. The limit applies to the bytes that
+ * arrive, whatever length the request claims.
+ */
 async function readJson(request: Request, maxBytes: number): Promise<{ value: unknown } | Response> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes === undefined) return failureResponse(fail(413, "body_too_large"));
@@ -106,7 +111,7 @@ async function readJson(request: Request, maxBytes: number): Promise<{ value: un
   }
 }
 
-/** Undefined where there are more bytes than the limit. */
+/** Reads the whole body; undefined where it is larger than the limit. */
 async function readBytes({ headers, body }: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(headers.get("content-length")) > maxBytes) return undefined;
   const chunks: Uint8Array[] = [];

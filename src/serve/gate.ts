@@ -57,7 +57,7 @@ const checkAuthorize: Check<unknown> = (argument, value) => {
   throw new ArgumentError(argument, "is missing: a function that decides who may see this agent or run");
 };
 
-/** By what it can do, not by its class: frameworks bring Request classes of their own. */
+/** Checks the request's members, not its class, because frameworks have Request classes of their own. */
 const checkRequest: Check<Request> = (argument, value) => {
   const request = value as Request | null | undefined;
   if (typeof request?.url === "string" && typeof request.headers?.get === "function") return request;
@@ -72,7 +72,7 @@ const checkOrigins: Check<readonly string[] | undefined> = (argument, value) => 
 };
 
 export const serveTable = {
-  // First, since a route without it is open to everyone.
+  // Checked first, since a route without it would be open to everyone.
   authorize: checkAuthorize,
   request: checkRequest,
   onError: checkCallback,
@@ -141,8 +141,8 @@ type GateOptions<Ref extends AgentRef> = Pick<ServeOptions<Ref>, "request" | "au
 };
 
 /**
- * Does a route's work if the request passes everything that can be checked without the API: its method, ids that can be
- * ids, its origin, `authorize`, and the type of its body. Otherwise answers it.
+ * Does a route's work if the request passes every check that does not need the API: its method, the form of its ids, its
+ * origin, `authorize`, and the type of its body. Otherwise returns the answer that says why not.
  *
  * OPTIONS is answered with the methods and no CORS header: allowing other origins is up to the server around this route.
  * HEAD is rejected like any other method, since only the API could say what a GET would answer.
@@ -172,7 +172,7 @@ export async function throughGate<Ref extends AgentRef>(
 
 const notFound = (): Response => failureResponse(fail(404, "not_found"));
 
-/** By its shape: frameworks bring Response classes of their own. */
+/** Checks the members, not the class, because frameworks have Response classes of their own. */
 const isResponse = (value: unknown): value is Response =>
   typeof value === "object" &&
   value !== null &&
@@ -192,6 +192,6 @@ function isFromOtherSite({ headers, url }: Request, allowedOrigins: readonly str
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site !== "same-origin" && site !== "none";
   if (origin === null) return false;
-  // By host: behind a proxy that ends TLS, the request's own scheme differs from the browser's.
+  // Compares hosts only: behind a proxy that ends TLS, the request's own scheme differs from the browser's.
   return !URL.canParse(origin) || new URL(origin).host !== (headers.get("host") ?? new URL(url).host);
 }

@@ -117,14 +117,14 @@ const maxReconnects = 8;
 /** How long it stays away: longer than after a broken connection, since the API was down for a minute. */
 const retryAfterFailure = 10_000;
 
-/** What a reading produced last. */
+/** What a reading produces: an event, its end, or the error that ended it. */
 type Arrival = { kind: "event"; event: RunEvent } | { kind: "end" } | { kind: "error"; error: unknown };
 
 /** One reading of the run's stream, from a position to its end. */
 interface Reading {
   stream: RunStream;
   events: AsyncIterator<RunEvent, undefined>;
-  /** What was asked for and not yet written; never rejects. */
+  /** The arrival that was asked for and has not been written yet; never rejects. */
   arrival?: Promise<Arrival> | undefined;
 }
 
@@ -155,8 +155,9 @@ class RunFeed {
   }
 
   /**
-   * Waits at most `ms` for the first event. Returns the failure that came instead, if it deserves an answer of its own:
-   * a failure that is not final, or a position that the API doesn't know, is dealt with inside the response.
+   * Waits at most `ms` for the first event. Returns the failure that came instead, if the answer should have its status.
+   * `messages` handles the other two inside the response: a failure that is not final, and a position that the API doesn't
+   * know.
    */
   async openingFailure(ms: number, signal: AbortSignal): Promise<Failure | undefined> {
     if (ms === 0 || signal.aborted || !this.#reading) return undefined;
@@ -178,7 +179,7 @@ class RunFeed {
 
   async *messages(): AsyncGenerator<string, undefined> {
     const { retry, onError } = this.#settings;
-    // The comment makes headers and a first piece of the body go out at once.
+    // Something is written at once, so that servers and proxies send the headers without waiting for an event.
     yield encodeRetry(retry) + encodeComment("open");
     if (this.#remainder.kind === "ending") {
       for (const frame of this.#remainder.frames) yield this.#encode(frame);
@@ -210,7 +211,7 @@ class RunFeed {
 
   #open(eventId: string | undefined): Reading {
     const { agentId, id: runId } = this.#ref;
-    // As a checkpoint object: an id is any text, and as a text it could be mistaken for a checkpoint's JSON.
+    // Passed as a checkpoint object, because an id may be any text, even one that looks like a checkpoint's JSON.
     const from = eventId === undefined ? undefined : { agentId, runId, lastEventId: eventId };
     const stream = this.#cursor.runs.stream(this.#ref, { from, maxReconnects });
     return { stream, events: stream[Symbol.asyncIterator]() };
@@ -222,7 +223,7 @@ class RunFeed {
   }
 }
 
-/** What comes next of a reading; the same promise until it is taken off the reading. */
+/** Returns the next arrival of a reading. Returns the same promise again until `messages` has taken the arrival. */
 function nextArrival(reading: Reading): Promise<Arrival> {
   reading.arrival ??= reading.events.next().then(
     ({ done, value }): Arrival => (done ? { kind: "end" } : { kind: "event", event: value }),

@@ -83,12 +83,13 @@ export type Remainder =
   | { kind: "after"; eventId: string }
   /** These frames, which are known without reading the run; none of them where the browser has received the end. */
   | { kind: "ending"; frames: ServedFrame[] }
-  /** Everything, after a `reset`: its position can't be one of ours. */
+  /** Everything, after a `reset`: the browser sent a position that can't come from this server. */
   | { kind: "unknown" };
 
 /**
  * Reads the browser's position from the `Last-Event-ID` header, which an EventSource sends when it reconnects, or else
- * from the query's `lastEventId`, for clients that can't set a header. The header is newer than the query of the same URL.
+ * from the query's `lastEventId`, for clients that can't set a header. The header wins, since an
+ * EventSource keeps the query that it was created with.
  */
 export function remainderOf({ headers, url }: Request, ref: RunRef): Remainder {
   const header = headers.get("last-event-id");

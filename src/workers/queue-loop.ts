@@ -14,7 +14,7 @@ const relistAfter = 240_000;
 const relistSpread = 50_000;
 /** The server sends a heartbeat every 20 s: after three missing ones the connection counts as dead. */
 const idleTimeout = 60_000;
-/** A connection that lasted this long was a good one: the next failure counts as the first again. */
+/** A connection that lasted this long counts as progress: the next failure is the first one again. */
 const healthyAfter = 10_000;
 /** A listing whose pages expire on the way is started again; after this many attempts its error is final. */
 const listingAttempts = 3;
@@ -70,7 +70,7 @@ export class QueueLoop {
     this.#signal = signal;
     this.#events = events;
     const { clock, random } = source;
-    // At least half a step, so that no attempt follows at once.
+    // The pause is at least half a step, so that no attempt follows at once.
     const jitter = [0.5, 1] as const;
     const longestRetryAfter = 5 * 60_000;
     this.#backoff = new Backoff({ clock, random, base: 1_000, cap: 30_000, jitter, longestRetryAfter });
@@ -95,16 +95,16 @@ export class QueueLoop {
     for (let attempts = 1; ; attempts++) {
       const listing: Listing = { requests: new Map(), streamCursor: "", at: this.#source.clock.now() };
       try {
-        await this.#walk(listing);
+        await this.#readPages(listing);
         return listing;
       } catch (error) {
-        if (attempts >= listingAttempts || !isBrokenWalk(error, listing)) throw error;
+        if (attempts >= listingAttempts || !areCursorsExpired(error, listing)) throw error;
         await this.#pause(error);
       }
     }
   }
 
-  async #walk(listing: Listing): Promise<void> {
+  async #readPages(listing: Listing): Promise<void> {
     const signal = this.#signal;
     let page: Page<PendingRequest> | undefined = await this.#retrying(async () => {
       listing.at = this.#source.clock.now();
@@ -157,7 +157,7 @@ export class QueueLoop {
           if (error instanceof IdleError && clock.now() >= until) return;
           // Continuing before an event that is too large would bring it again: only a new list gets past it.
           isExpired = error instanceof FrameTooLargeError;
-          reason = broken(error);
+          reason = toConnectionError(error);
         } finally {
           frames.cancel();
           if (clock.now() - openedAt >= healthyAfter) this.#backoff.reset();
@@ -175,11 +175,11 @@ export class QueueLoop {
     try {
       return openEventStream(response, { clock, signal, maxBytes: maxFrameBytes, close });
     } catch (error) {
-      throw broken(error);
+      throw toConnectionError(error);
     }
   }
 
-  /** Applies events until the connection ends, one way or another. */
+  /** Applies events until the connection ends or fails, and throws the reason. */
   async #follow(frames: FrameReader, until: number): Promise<never> {
     while (true) {
       const batch = await frames.read(idleTimeout, until);
@@ -192,7 +192,7 @@ export class QueueLoop {
     }
   }
 
-  /** An event that can't be read is skipped: the next list makes up for it. */
+  /** An event that can't be read is skipped: the next list brings the view up to date. */
   #apply({ event, data }: Frame): void {
     if (event !== "created" && event !== "claimed" && event !== "claimed_offline" && event !== "expired")
       return;
@@ -209,7 +209,7 @@ export class QueueLoop {
 }
 
 /** Whether a listing broke because its page cursors expired, and not because the key may not list at all. */
-function isBrokenWalk(error: unknown, { streamCursor }: Listing): boolean {
+function areCursorsExpired(error: unknown, { streamCursor }: Listing): boolean {
   if (!ApiError.isInstance(error) || error.status === 401 || error.status === 403) return false;
   return streamCursor !== "" || error.status === 410 || error.status < 300;
 }
@@ -225,7 +225,7 @@ function checkPosition({ streamCursor }: { streamCursor: string }): string {
   });
 }
 
-function broken(cause: unknown): ConnectionError {
+function toConnectionError(cause: unknown): ConnectionError {
   const path = `${listPath}/stream`;
   return new ConnectionError(`GET ${path}: ${messageOf(cause)}`, { method: "GET", path, cause });
 }

@@ -21,7 +21,7 @@ export class QueueUpstream {
   readonly #controller = new AbortController();
   #isSynced = false;
 
-  /** @param onEnd Called once, when nobody can join any more. */
+  /** @param onEnd Called once, when the upstream has ended and can't be joined any more. */
   constructor(source: QueueSource, onEnd: () => void) {
     this.#source = source;
     this.#onEnd = onEnd;
@@ -59,7 +59,8 @@ export class QueueUpstream {
   }
 
   async #run(): Promise<void> {
-    // A member whose signal has aborted already joins and leaves at once; after this pause nothing is sent for it.
+    // A member whose signal has aborted already joins and leaves in the same tick. The loop starts after that, so nothing
+    // is sent for such a member.
     await undefined;
     const loop = new QueueLoop(this.view, this.#source, this.#controller.signal, {
       onSynced: () => this.#synced(),

@@ -49,13 +49,13 @@ export class QueueView {
 }
 
 /**
- * One reader's changes, kept per id and not per event: however slow the reader is, it holds no more ids than the queue
- * has and the reader knows, and each change it takes is true at that moment.
+ * One reader's changes, kept per id and not per event. However slow the reader is, it holds only ids that are in the queue
+ * or that it has delivered, and each change is true at the moment it is taken.
  */
 export class ChangeReader {
   readonly #requests: ReadonlyMap<string, PendingRequest>;
   readonly #onChange: () => void;
-  /** Ids that the reader knows as present. */
+  /** Ids of the requests that were delivered, and whose removal was not. */
   readonly #delivered = new Set<string>();
   readonly #changed: Map<string, RequestChangeReason>;
 
@@ -70,6 +70,7 @@ export class ChangeReader {
     return this.#delivered.size + this.#changed.size;
   }
 
+  /** Records that a request was added, updated or removed. */
   note(id: string, reason: RequestChangeReason): void {
     // A request that came and went before it was delivered is not reported at all.
     if (!this.#requests.has(id) && !this.#delivered.has(id)) this.#changed.delete(id);

@@ -27,8 +27,8 @@ export interface RequestControllerOptions {
   /** How many requests are handled at once, from their claim until `start` settles; 1 or more. */
   concurrency: number;
   /**
-   * The id of the worker that would take the request: one of its own, never used before. Undefined means not now; the
-   * controller asks again within a minute, or when the request changes.
+   * Returns the id of the worker that is to take the request, a new id for each request. Undefined means not now: the
+   * controller asks again within a minute.
    */
   claim(request: PendingRequest): string | undefined | Promise<string | undefined>;
   /**
@@ -82,8 +82,9 @@ export function controlRequests(cursor: Cursor, options: RequestControllerOption
 }
 
 /**
- * Within this time a list has shown whether a request has left the queue, and a worker that was started has had time to
- * connect; until then the queue may list it as offline.
+ * How long an entry is left alone after its request was lost or its worker was started. In this time at least one new
+ * list arrives, which shows whether the request has left the queue; and a started worker, which the queue may list as
+ * offline at first, has time to connect.
  */
 const listedWithin = 5 * 60_000;
 

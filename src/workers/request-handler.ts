@@ -6,8 +6,8 @@ export interface ControllerClaim extends Claim {
   /** The request was claimed before: bring its own worker back, with its machine and the work on it. */
   revived?: true;
   /**
-   * The claim's answer was lost and the request has left the queue: most likely the claim is yours; if not, the worker
-   * idles.
+   * The answer to the claim was lost, and the request has left the queue. Most likely the claim was made; if it was not,
+   * the worker that you start stays idle.
    */
   outcome?: "unknown";
 }
@@ -60,7 +60,7 @@ export class RequestHandler {
 
   /**
    * Claims a request and starts its worker.
-   * @param knownDoubt A claim of an earlier attempt to look up instead of claiming again
+   * @param knownDoubt A claim of an earlier attempt whose answer was lost: it is looked up before anything is claimed
    * @throws what `onError` throws
    */
   async handle(request: PendingRequest, knownDoubt: Doubt | undefined): Promise<HandlingOutcome> {
@@ -102,8 +102,8 @@ export class RequestHandler {
   async #lookUp({ request: { id }, workerId }: Doubt): Promise<Exclude<ClaimOutcome, Doubt>> {
     const listed = await this.#find(id);
     if (listed && listed.claimedWorkerId === undefined) {
-      // The first claim has not been made so far. A second one for the same worker does no harm if the first arrives
-      // after all: then the server rejects one of the two, and the worker is the same.
+      // The first claim has not been made so far, but its request may still arrive. A second claim does no harm, because it
+      // is for the same worker: the server then rejects one of the two.
       try {
         return claimed(await this.#context.claims.create({ id, workerId }));
       } catch (error) {

@@ -16,7 +16,7 @@ import type { ChangeReader, RequestChange } from "./queue-view.ts";
 
 /** How the queue is watched. */
 export interface WatchRequestsOptions {
-  /** Stops the watch: its readers reject with `signal.reason`. */
+  /** Stops the watch when it aborts: the readers reject with `signal.reason`. */
   signal?: AbortSignal | undefined;
   /** Milliseconds after which the watch stops by itself, and its readers end. @default no limit */
   budgetMs?: number | undefined;
@@ -72,7 +72,7 @@ export function watchRequests(
   return openQueue(cursor, filters, options);
 }
 
-/** {@link watchRequests}, with the live view beside the public interface. */
+/** Does what {@link watchRequests} does, and returns the class, which also has the live view. */
 export function openQueue(
   cursor: Cursor,
   filters: PendingRequestFilters | undefined,
@@ -139,7 +139,7 @@ export class Watch implements RequestQueue, QueueMember {
       stopListening();
       clock.clearTimeout(timer);
     };
-    // The signal may have aborted before there was anything to release.
+    // A signal that had aborted before ended the watch while `#release` still did nothing.
     if (this.#ending) this.#release();
   }
 
