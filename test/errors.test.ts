@@ -16,7 +16,7 @@ import {
   TimeoutError,
 } from "cursor-cloud-agents";
 import { describe, expect, it, vi } from "vitest";
-import { run } from "./support/api-server.ts";
+import { run } from "./support/sample-run.ts";
 
 const at = { method: "GET", path: "/v1/me" };
 const failed = { ...run, status: "ERROR" as const };

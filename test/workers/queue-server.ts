@@ -166,11 +166,6 @@ export class QueueServer {
   };
 }
 
-/** Lets all work that is under way in memory finish. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
-
 /** Reads a queue in the background; `failure` is what ended it. */
 export function follow(queue: RequestQueue) {
   const changes: RequestChange[] = [];

@@ -2,6 +2,7 @@ import { CursorError } from "cursor-cloud-agents";
 import { type RequestChange, watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { QueueView } from "../../src/workers/queue-view.ts";
+import { settle } from "../support/waiting.ts";
 import {
   claimed,
   created,
@@ -11,7 +12,6 @@ import {
   page,
   pending,
   QueueServer,
-  settle,
 } from "./queue-server.ts";
 
 describe("watches that share an upstream", () => {

@@ -1,6 +1,7 @@
 import type { Cursor } from "cursor-cloud-agents";
 import { watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
+import { settle } from "../support/waiting.ts";
 import {
   claimed,
   created,
@@ -13,7 +14,6 @@ import {
   pending,
   QueueServer,
   seeded,
-  settle,
 } from "./queue-server.ts";
 
 const watch = (cursor: Cursor, options = {}) => watchRequests(cursor, { pool: "gpu" }, options);
