@@ -12,6 +12,7 @@ export interface RecordedRequest {
   path: string;
   /** Path and query as they were sent, not decoded. */
   target: string;
+  query: Record<string, string>;
   headers: Headers;
   /** The header as it was sent; undefined when it was not. */
   lastEventId: string | undefined;
@@ -36,6 +37,7 @@ async function record(request: Request, at: number): Promise<RecordedRequest> {
     url,
     path: url.pathname,
     target: request.url.slice(url.origin.length),
+    query: Object.fromEntries(url.searchParams),
     headers,
     lastEventId: headers.get("last-event-id") ?? undefined,
     text,

@@ -57,11 +57,17 @@ export class StreamServer extends FakeApi {
   }
 
   protected override answer(request: RecordedRequest): Connection {
-    if (request.path.endsWith("/stream")) return pick(this.#connections, request, this.streams.length - 1);
+    if (request.path.endsWith("/stream"))
+      return pick(this.#connections, request, this.streams.length - 1, "stream");
     if (this.lookups.at(-1) === request) {
       const { runs = [] } = this.#options;
       const index = this.lookups.length - 1;
-      const run = pick(runs, request, Array.isArray(runs) ? Math.min(index, runs.length - 1) : index);
+      const run = pick(
+        runs,
+        request,
+        Array.isArray(runs) ? Math.min(index, runs.length - 1) : index,
+        "Get A Run",
+      );
       return toConnection(typeof run === "string" ? runOf(run) : run);
     }
     const answer = this.#options.other?.(request);
@@ -70,9 +76,9 @@ export class StreamServer extends FakeApi {
   }
 }
 
-function pick<T>(answers: Answers<T>, request: RecordedRequest, index: number): T {
+function pick<T>(answers: Answers<T>, request: RecordedRequest, index: number, what: string): T {
   const answer = typeof answers === "function" ? answers(request, index) : answers[index];
-  if (answer === undefined) throw unexpected(request);
+  if (answer === undefined) throw new RangeError(`${what} request ${index + 1} was not expected`);
   return answer;
 }
 
