@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { agentId, failure, fake, reply } from "./support/api-server.ts";
+import { fake, reply } from "./support/fake-api.ts";
+import { agentId } from "./support/sample-run.ts";
+import { failure } from "./support/waiting.ts";
 
 const page = (ids: number[], nextCursor?: unknown, more: object = {}) =>
   reply(200, { items: ids.map((id) => ({ id: `bc-${id}` })), nextCursor, ...more });

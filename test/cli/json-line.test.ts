@@ -1,7 +1,10 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator, waive } from "../support/checked-emulator.ts";
-import { assistant, done, END, ref, result, StreamServer, tooDeep } from "../support/stream-server.ts";
+import { END } from "../support/fake-api.ts";
+import { assistant, done, result, tooDeep } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { cli, turns } from "./helpers.ts";
 
 function stage(script?: ScriptBuilder) {

@@ -7,8 +7,9 @@ import { build, type Plugin } from "esbuild";
 import { compile } from "svelte/compiler";
 import { describe, expect, it } from "vitest";
 import { compileScript, parse } from "vue/compiler-sfc";
-import { playedSource, settle, text, thinking, tool } from "../store/support.ts";
+import { playedSource, text, thinking, tool } from "../store/support.ts";
 import { page } from "../support/page.ts";
+import { settle } from "../support/waiting.ts";
 
 const components: Plugin = {
   name: "components",

@@ -4,7 +4,8 @@ import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
 import { saveArtifact } from "cursor-cloud-agents/node";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { failure, patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
+import { failure } from "../support/waiting.ts";
+import { patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
 
 const path = "artifacts/sub/report.md";
 const report = "0123456789";

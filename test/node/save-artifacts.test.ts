@@ -15,7 +15,8 @@ import { describe, expect, it } from "vitest";
 import { Folder } from "../../src/node/folder.ts";
 import { saveInto } from "../../src/node/save-artifact.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { failure, patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
+import { failure } from "../support/waiting.ts";
+import { patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
 
 const manifest = ".cursor-artifacts.json";
 

@@ -8,8 +8,9 @@ import { act, Component, memo, type ReactNode, StrictMode, Suspense, use } from 
 import { createRoot, hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { manualFrames, playedSource, result, settle, status, text, tool } from "../store/support.ts";
+import { manualFrames, playedSource, result, status, text, tool } from "../store/support.ts";
 import { page } from "../support/page.ts";
+import { settle } from "../support/waiting.ts";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 

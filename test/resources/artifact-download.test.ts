@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Answer,
-  agentId,
-  bodyOf,
-  failure,
-  fake,
-  listen,
-  reply,
-  send,
-  until,
-} from "../support/api-server.ts";
 import { artifacts, etag, expired, file, part, path } from "../support/artifact-storage.ts";
+import { type Answer, bodyOf, fake, reply } from "../support/fake-api.ts";
+import { listen, send } from "../support/loopback-server.ts";
+import { agentId } from "../support/sample-run.ts";
+import { failure, until } from "../support/waiting.ts";
 
 describe("a download", () => {
   it("returns the bytes, the size and the type", async () => {
@@ -99,7 +92,7 @@ describe("a download that breaks", () => {
   );
 
   it("by silence continues, too", async () => {
-    const { text, asked } = artifacts(part(0, ["012"], "open"), part(3));
+    const { text, asked } = artifacts(part(0, ["012"], "stall"), part(3));
     expect(await text()).toBe(file);
     expect(asked()).toHaveLength(2);
   });
@@ -173,7 +166,7 @@ describe("a storage that keeps failing", () => {
     expect(asked()).toHaveLength(3);
   });
 
-  it.each(["open", "cut"] as const)(
+  it.each(["stall", "cut"] as const)(
     "with a body that doesn't end fails with its status (%s)",
     async (then) => {
       const stalled: Answer = () => new Response(bodyOf(["<Error><Code>Slow"], then), { status: 404 });
@@ -233,7 +226,7 @@ it("an abort ends a download whose fetch ignores the signal, and cancels the lat
   await clock.advance(10);
   controller.abort("enough");
   expect(await call).toBe("enough");
-  answer(new Response(bodyOf([file], "open", () => cancelled++)));
+  answer(new Response(bodyOf([file], "stall", () => cancelled++)));
   await clock.advance(10);
   expect([cancelled, clock.pending]).toEqual([1, 0]);
 });

@@ -1,20 +1,10 @@
 import { isStreamError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  assistant,
-  briefly,
-  collect,
-  done,
-  END,
-  heartbeat,
-  readAll,
-  ref,
-  result,
-  SILENT,
-  STALL,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { END, SILENT, STALL } from "../support/fake-api.ts";
+import { assistant, briefly, done, heartbeat, result, status } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const ending = result() + done;
 const hel = assistant("100-0", "Hel");

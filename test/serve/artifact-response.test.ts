@@ -1,6 +1,7 @@
 import { artifactResponse, artifactsResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it } from "vitest";
-import { bodyOf, fake, reply, silent, until } from "../support/api-server.ts";
+import { bodyOf, fake, reply, SILENT } from "../support/fake-api.ts";
+import { until } from "../support/waiting.ts";
 
 import { authorize, codeOf, get, stage } from "./stage.ts";
 
@@ -142,7 +143,7 @@ describe("artifacts", () => {
   it.each(["list", "redirect", "proxy"])(
     "are no longer requested once the browser leaves: %s",
     async (kind) => {
-      const { cursor, requests } = fake(silent);
+      const { cursor, requests } = fake(SILENT);
       const controller = new AbortController();
       const options = { request: get({ signal: controller.signal }), authorize };
       const asked =
@@ -165,7 +166,7 @@ describe("artifacts", () => {
         reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" }),
         () =>
           new Response(
-            bodyOf(["Hel"], "open", () => cancelled++),
+            bodyOf(["Hel"], "stall", () => cancelled++),
             { headers: { "content-length": "9" } },
           ),
       ]);

@@ -1,8 +1,11 @@
 import { isArgumentError } from "cursor-cloud-agents";
 import { cancelResponse, runStreamResponse, type ServePostOptions } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
-import { fake, reply } from "../support/api-server.ts";
-import { assistant, done, END, ref, result, runId, StreamServer, status } from "../support/stream-server.ts";
+import { END, fake, reply } from "../support/fake-api.ts";
+import { assistant, done, result, status } from "../support/frames.ts";
+import { ref, runId } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+
 import { authorize, site } from "./stage.ts";
 import { ask, path, served } from "./support.ts";
 

@@ -6,7 +6,7 @@ import {
   followUpResponse,
 } from "cursor-cloud-agents/serve";
 import { describe, expect, it } from "vitest";
-import { fake, reply } from "../support/api-server.ts";
+import { fake, reply } from "../support/fake-api.ts";
 
 import { authorize, codeOf, get, post, stage } from "./stage.ts";
 

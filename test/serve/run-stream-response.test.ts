@@ -1,21 +1,10 @@
 import { isArgumentError } from "cursor-cloud-agents";
 import { cancelResponse, runStreamResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
-import {
-  assistant,
-  done,
-  END,
-  frame,
-  heartbeat,
-  ref,
-  result,
-  runId,
-  STALL,
-  StreamServer,
-  status,
-  tooDeep,
-  tool,
-} from "../support/stream-server.ts";
+import { END, STALL } from "../support/fake-api.ts";
+import { assistant, done, frame, heartbeat, result, status, tooDeep, tool } from "../support/frames.ts";
+import { ref, runId } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { ask, briefly, path, piecewise, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];

@@ -6,19 +6,10 @@ import {
 } from "cursor-cloud-agents/serve";
 import { expect, it } from "vitest";
 import { key, secrets } from "../secrets/scan.ts";
-import {
-  assistant,
-  type Connection,
-  CUT,
-  done,
-  END,
-  frame,
-  ref,
-  refuse,
-  result,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { type Connection, CUT, END, reply } from "../support/fake-api.ts";
+import { assistant, done, frame, result, status } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { ask, path, readResponse } from "./support.ts";
 
 const planted = ["planted-in-a-header", "planted-in-a-body", "planted-in-a-message", "req-planted"];
@@ -36,7 +27,7 @@ const loose = (connection: Connection): Connection => ({
 });
 const refusal = (status: number, code: string) =>
   loose(
-    refuse(status, { error: { code, message: `planted-in-a-message ${key}` }, more: "planted-in-a-body" }),
+    reply(status, { error: { code, message: `planted-in-a-message ${key}` }, more: "planted-in-a-body" }),
   );
 
 /** Every byte that a browser could get of an answer. */

@@ -7,14 +7,15 @@ import {
   type Connection,
   CUT,
   END,
-  refuse,
+  htmlPage,
+  reply,
   SILENT,
   STALL,
-  StreamServer,
-  type StreamServerOptions,
   UNREACHABLE,
-} from "../support/stream-server.ts";
-import { done, end, failed, reset, result, settle, status, text } from "./support.ts";
+} from "../support/fake-api.ts";
+import { StreamServer, type StreamServerOptions } from "../support/stream-server.ts";
+import { settle } from "../support/waiting.ts";
+import { done, end, failed, reset, result, status, text } from "./support.ts";
 
 /** A frame as the page's server writes it. */
 const message = (frame: ServedFrame): string => {
@@ -71,7 +72,7 @@ describe("a route is read", () => {
     expect(server.requests).toHaveLength(1);
     expect(server.openBodies).toBe(0);
     expect(server.clock.pending).toBe(0);
-    expect(new Headers(server.requests[0]!.headers).get("accept")).toBe("text/event-stream");
+    expect(server.requests[0]!.headers.get("accept")).toBe("text/event-stream");
     expect(server.positions).toEqual([undefined]);
   });
 
@@ -175,7 +176,7 @@ describe("what the page sends", () => {
 
 describe("a route that fails", () => {
   it.each([401, 403, 404, 400, 410])("is given up for good on %i", async (code) => {
-    const { error, server } = await read([refuse(code, { error: { code: "x", message: "secret" } })], {
+    const { error, server } = await read([reply(code, { error: { code: "x", message: "secret" } })], {
       url: `${url}?token=abc`,
     });
     expect(error).toSatisfy(isApiError);
@@ -186,7 +187,7 @@ describe("a route that fails", () => {
   });
 
   it("is given up for good on a page instead of a stream, such as a form to sign in", async () => {
-    const { error, server } = await read([refuse(200, "<html>")]);
+    const { error, server } = await read([htmlPage(200, "<html>")]);
     expect(error).toMatchObject({ status: 200, code: "invalid_response" });
     expect(server.requests).toHaveLength(1);
   });
@@ -201,7 +202,7 @@ describe("a route that fails", () => {
   });
 
   it.each([408, 425, 429, 500, 502, 503])("is asked again on %i", async (code) => {
-    const { frames } = await read([refuse(code), END(message(end))]);
+    const { frames } = await read([htmlPage(code), END(message(end))]);
     expect(frames).toEqual([end]);
   });
 
@@ -227,14 +228,14 @@ describe("a route that fails", () => {
     const date = new Date(clock.now() + 100_000).toUTCString();
     const { waits } = await read([
       CUT("retry: 5000\n\n", message(text("1", "a"))),
-      refuse(429, "", { "retry-after": "60" }),
+      htmlPage(429, "", { "retry-after": "60" }),
       END(message(end)),
     ]);
     expect(waits).toEqual([5_000, 60_000]);
-    expect((await read([refuse(503, "", { "retry-after": date }), END(message(end))])).waits).toEqual([
+    expect((await read([htmlPage(503, "", { "retry-after": date }), END(message(end))])).waits).toEqual([
       100_000,
     ]);
-    expect((await read([refuse(503, "", { "retry-after": "99999" }), END(message(end))])).waits).toEqual([
+    expect((await read([htmlPage(503, "", { "retry-after": "99999" }), END(message(end))])).waits).toEqual([
       300_000,
     ]);
     for (const [wish, waits] of [

@@ -1,6 +1,7 @@
 import { isArgumentError, isStreamError, type StreamError } from "cursor-cloud-agents";
 import { createRunStore, memoryStorage, type RunSource, type RunStore } from "cursor-cloud-agents/store";
 import { describe, expect, it, vi } from "vitest";
+import { settle } from "../support/waiting.ts";
 import {
   done,
   end,
@@ -8,7 +9,6 @@ import {
   playedSource,
   reset,
   result,
-  settle,
   stage,
   status,
   text,

@@ -7,7 +7,7 @@ import {
 } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { settle } from "./queue-server.ts";
+import { settle } from "../support/waiting.ts";
 
 type Start = RequestControllerOptions["start"];
 

@@ -1,19 +1,12 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
-import { until } from "../../support/api-server.ts";
 import { checkedEmulator } from "../../support/checked-emulator.ts";
-import {
-  agentId,
-  assistant,
-  done,
-  END,
-  failure,
-  frame,
-  result,
-  runId,
-  StreamServer,
-  status,
-} from "../../support/stream-server.ts";
+import { END } from "../../support/fake-api.ts";
+import { assistant, done, errorFrame, frame, result, status } from "../../support/frames.ts";
+import { agentId, runId } from "../../support/sample-run.ts";
+import { StreamServer } from "../../support/stream-server.ts";
+import { until } from "../../support/waiting.ts";
+
 import { begin, cli, turns } from "../helpers.ts";
 
 function stage(script?: ScriptBuilder) {
@@ -86,7 +79,7 @@ describe("run", () => {
   });
 
   it("keeps stream errors out of the reply, and takes the outcome from the run", async () => {
-    const closed = failure("upstream_closed", "WritableIterable is closed");
+    const closed = errorFrame("upstream_closed", "WritableIterable is closed");
     const server = new StreamServer([END(status(), assistant("1-0", "Hel"), closed), END(result(), done)]);
     const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
     const { code, stdout } = await cli(["watch", agentId, runId, "--verbose"], setting);
