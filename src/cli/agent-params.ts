@@ -4,6 +4,7 @@ import { imageFromFile } from "../node/index.ts";
 import { collect } from "./add-command.ts";
 import { UsageError } from "./command-failure.ts";
 import type { Context } from "./context.ts";
+import { parseEnvFile } from "./env-file.ts";
 import { readJson, readText } from "./read-text.ts";
 
 /** The options for a prompt. */
@@ -62,7 +63,7 @@ export function addAgentOptions(command: Command): Command {
       "pass a variable of this shell on to the agent's shell (more than once for several)",
       collect,
     )
-    .option("--env-file <path>", "file of NAME=value lines for the agent's shell")
+    .option("--env-file <path>", "file of NAME=value lines for the agent's shell, read as dotenv reads them")
     .option("--subagents-file <path>", "JSON file with a list of custom subagents")
     .option("--work-on-current-branch", "push to the starting branch itself, not to a new one")
     .option("--auto-create-pr", "open a pull request when the run ends")
@@ -194,7 +195,10 @@ async function readEnvVars(
   { envVar = [], envFile }: AgentFlags,
 ): Promise<Record<string, string> | undefined> {
   if (envVar.length === 0 && envFile === undefined) return undefined;
-  const values = envFile === undefined ? {} : parseEnvFile(envFile, await readText(envFile, signal));
+  const values =
+    envFile === undefined
+      ? new Map<string, string>()
+      : parseEnvFile(envFile, await readText(envFile, signal));
   for (const name of envVar) {
     if (name.includes("=")) {
       throw new UsageError(
@@ -202,24 +206,11 @@ async function readEnvVars(
         "export the variable and give its name, or use --env-file",
       );
     }
-    const value = io.env[name];
+    const value = Object.hasOwn(io.env, name) ? io.env[name] : undefined;
     if (value === undefined) throw new UsageError(`--env-var: ${name} is not set in this shell`);
-    values[name] = value;
+    values.set(name, value);
   }
-  return values;
-}
-
-/** The variables of a text with lines of the form NAME=value, `export NAME="value"` or `# comment`. */
-function parseEnvFile(path: string, text: string): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (/^\s*(#|$)/.test(line)) continue;
-    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    // The message doesn't quote the line, which may be a secret.
-    if (name === undefined) throw new UsageError(`${path}: line ${index + 1} is not NAME=value`);
-    values[name] = (value as string).replace(/^(["'])(.*)\1$/, "$2");
-  }
-  return values;
+  return Object.fromEntries(values);
 }
 
 async function readList({ signal }: Context, flag: string, path: string): Promise<unknown[]> {

@@ -37,7 +37,7 @@ export interface Setting {
   clock?: ManualClock;
   fetch?: typeof globalThis.fetch;
   env?: Record<string, string | undefined>;
-  stdin?: string;
+  stdin?: string | Uint8Array;
   /** All three are terminals. */
   isTerminal?: boolean;
   columns?: number;
