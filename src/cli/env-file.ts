@@ -37,7 +37,8 @@ export function parseEnvFile(path: string, content: string): Map<string, string>
       const start = assignment.lastIndex;
       const isQuoted = /^["'`]/.test(text.slice(start, start + 1));
       const value = isQuoted ? readQuoted(text, start) : readUnquoted(text, start);
-      if (value === undefined) throw fail(`has a ${text[start]} that is not closed, or text after the closing one`);
+      if (value === undefined)
+        throw fail(`has a ${text[start]} that is not closed, or text after the closing one`);
       variables.set(name, value.text);
       end = value.end;
     }

@@ -1,7 +1,7 @@
 import { close, constants, createReadStream, fstatSync, open } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import { ReadStream as TerminalStream, isatty } from "node:tty";
+import { isatty, ReadStream as TerminalStream } from "node:tty";
 import { promisify } from "node:util";
 import { UsageError } from "./command-failure.ts";
 
