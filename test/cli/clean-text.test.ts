@@ -46,3 +46,53 @@ describe("widths", () => {
     ]);
   });
 });
+
+describe("text that an agent makes long costs little", () => {
+  const long: [string, string][] = [
+    ["letters", "x".repeat(1_000_000)],
+    ["other letters", "é日".repeat(500_000)],
+    ["accents without a letter", "\u0301".repeat(1_000_000)],
+    ["a letter with accents", `e${"\u0301".repeat(1_000_000)}`],
+    ["joined emoji", "👩\u200d".repeat(300_000)],
+    ["flags", "🇩🇪".repeat(250_000)],
+    ["zero-width characters", "\u200b".repeat(1_000_000)],
+    ["control characters", "\u001b".repeat(1_000_000)],
+    ["carriage returns", "\r".repeat(1_000_000)],
+    ["half surrogate pairs", "\ud83d".repeat(1_000_000)],
+    ["blanks", `a${" ".repeat(1_000_000)}b`],
+  ];
+
+  it.each(long)("%s", (_, text) => {
+    const start = performance.now();
+    const cleaner = new TextCleaner();
+    cleaner.add(text);
+    cleaner.end();
+    const line = cleanLine(text);
+    toJsonLine(text);
+    expect(performance.now() - start).toBeLessThan(2_000);
+    const measured = performance.now();
+    expect(displayWidth(shorten(line, 80))).toBeLessThanOrEqual(80);
+    expect(shorten(line, 80).length).toBeLessThanOrEqual(80 * 32 + 1);
+    expect(shorten(line, Number.POSITIVE_INFINITY)).toBe(line);
+    expect(displayWidth(line)).toBeGreaterThanOrEqual(0);
+    padEnd(line, 10);
+    expect(performance.now() - measured).toBeLessThan(500);
+  });
+
+  it("and is measured as if it had been measured at once", () => {
+    const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+    const piece = fc.constantFrom("a", "é", "e\u0301", "日", "👩‍👩‍👧", "🇩🇪", "한", "\u200b", "❤️", " ");
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 100, maxLength: 300 }), fc.nat(200), (pieces, columns) => {
+        const text = pieces.join("");
+        const graphemes = Array.from(segmenter.segment(text), ({ segment }) => segment);
+        const width = graphemes.reduce((sum, grapheme) => sum + displayWidth(grapheme), 0);
+        expect(displayWidth(text)).toBe(width);
+        const short = shorten(text, columns);
+        expect(short === text).toBe(width <= columns);
+        expect(displayWidth(short)).toBeLessThanOrEqual(columns);
+        if (width > columns && columns > 1) expect(displayWidth(short)).toBeGreaterThanOrEqual(columns - 1);
+      }),
+    );
+  });
+});

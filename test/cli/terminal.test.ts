@@ -128,3 +128,16 @@ describe("widths", () => {
     expect(stdout.split("\n").every((line) => line.length <= 40)).toBe(true);
   });
 });
+
+describe("a long tool call", () => {
+  it.each([true, false])("costs little, on a terminal: %s", async (isTerminal) => {
+    const command = "é日👩‍👩‍👧".repeat(100_000);
+    const start = performance.now();
+    const { code, stderr } = await run((it) => it.tool(command, { command }, {}).finish(), [], {
+      isTerminal,
+    });
+    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(code).toBe(0);
+    expect(stderr.includes(command)).toBe(!isTerminal);
+  });
+});
