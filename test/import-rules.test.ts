@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
   "api-promise": [],
   lazy: ["errors"],
   check: ["types", "errors", "async"],
-  options: ["errors", "async", "check"],
+  options: ["errors", "async", "check", "text"],
   pagination: base,
   http: [...base, "generated"],
   sse: [...base, "http"],
@@ -36,7 +36,8 @@ const mayImport: Record<string, string[]> = {
   // Beside the types of the public face, the pieces themselves: a page must not load the barrel for an error class.
   store: [...subpath, "serve", "async", "errors", "check", "options", "sse"],
   react: [...subpath, "store"],
-  cli: [...subpath, "node", "emulator"],
+  // Beside the public face, what stands in one place: how a key is read and redacted, and which failures may pass.
+  cli: [...subpath, "text", "http", "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.
   emulator: ["generated"],
 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { redactKey } from "./api-key.ts";
+import { redactKeys } from "./api-key.ts";
 import { cleanLine } from "./clean-text.ts";
 import { exitCodes, type SignalName } from "./command-failure.ts";
 import { main } from "./main.ts";
@@ -15,7 +15,7 @@ const signalOf = new Map<number, SignalName>([
 ]);
 
 const printError = (message: string) =>
-  process.stderr.write(`error: ${cleanLine(redactKey(message, process.env["CURSOR_API_KEY"]))}\n`);
+  process.stderr.write(`error: ${cleanLine(redactKeys(message, process.env["CURSOR_API_KEY"]))}\n`);
 
 // An uncaught error is printed in one line, too: a stack doesn't help the user, and may contain what others shouldn't see.
 const onUncaught = (error: unknown) => {

@@ -49,17 +49,17 @@ describe("widths", () => {
 
 describe("text that an agent makes long costs little", () => {
   const long: [string, string][] = [
-    ["letters", "x".repeat(1_000_000)],
-    ["other letters", "é日".repeat(500_000)],
-    ["accents without a letter", "\u0301".repeat(1_000_000)],
-    ["a letter with accents", `e${"\u0301".repeat(1_000_000)}`],
-    ["joined emoji", "👩\u200d".repeat(300_000)],
-    ["flags", "🇩🇪".repeat(250_000)],
-    ["zero-width characters", "\u200b".repeat(1_000_000)],
-    ["control characters", "\u001b".repeat(1_000_000)],
-    ["carriage returns", "\r".repeat(1_000_000)],
-    ["half surrogate pairs", "\ud83d".repeat(1_000_000)],
-    ["blanks", `a${" ".repeat(1_000_000)}b`],
+    ["letters", "x".repeat(300_000)],
+    ["other letters", "é日".repeat(150_000)],
+    ["accents without a letter", "\u0301".repeat(300_000)],
+    ["a letter with accents", `e${"\u0301".repeat(300_000)}`],
+    ["joined emoji", "👩\u200d".repeat(100_000)],
+    ["flags", "🇩🇪".repeat(75_000)],
+    ["zero-width characters", "\u200b".repeat(300_000)],
+    ["control characters", "\u001b".repeat(300_000)],
+    ["carriage returns", "\r".repeat(300_000)],
+    ["half surrogate pairs", "\ud83d".repeat(300_000)],
+    ["blanks", `a${" ".repeat(300_000)}b`],
   ];
 
   it.each(long)("%s", (_, text) => {

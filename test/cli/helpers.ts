@@ -38,6 +38,7 @@ export interface Setting {
   fetch?: typeof globalThis.fetch;
   env?: Record<string, string | undefined>;
   stdin?: string | Uint8Array;
+  nodeVersion?: string;
   /** All three are terminals. */
   isTerminal?: boolean;
   columns?: number;
@@ -70,6 +71,7 @@ export function begin(argv: string[], setting: Setting = {}) {
     signals,
     fetch,
     random: () => 0.5,
+    nodeVersion: setting.nodeVersion,
   });
   return {
     clock,
