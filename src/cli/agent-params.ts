@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
 import type { CreateAgentParams, CustomSubagent, McpServer, Prompt, PromptImage } from "../index.ts";
 import { imageFromFile } from "../node/index.ts";
-import { collect } from "./add-command.ts";
+import { collect, toAgentId } from "./add-command.ts";
 import { UsageError } from "./command-failure.ts";
 import type { Context } from "./context.ts";
 import { parseEnvFile } from "./env-file.ts";
 import { readJson, readText } from "./read-text.ts";
+import { toRepositoryUrl } from "./repository-url.ts";
 
 /** The options for a prompt. */
 export interface PromptFlags {
@@ -48,7 +49,7 @@ export function addAgentOptions(command: Command): Command {
   return addPromptOptions(command)
     .option(
       "--repo <url>",
-      "repository to work on, or owner/name on GitHub (more than once for several)",
+      "repository to work on: its URL, or owner/name on GitHub (more than once for several)",
       collect,
     )
     .option("--ref <name>", "branch or commit to start from")
@@ -71,6 +72,7 @@ export function addAgentOptions(command: Command): Command {
     .option(
       "--agent-id <id>",
       "the new agent's id (bc-<uuid>), so that a repeated command can't make a second one",
+      toAgentId,
     );
 }
 
@@ -151,7 +153,7 @@ export async function readAgentParams(
     repos:
       repo.length === 0
         ? undefined
-        : repo.map((url) => withoutUndefined({ url: toRepositoryUrl(url), startingRef: ref, prUrl })),
+        : repo.map((address) => withoutUndefined({ url: toRepositoryUrl(address), startingRef: ref, prUrl })),
     model:
       model === undefined
         ? undefined
@@ -169,22 +171,8 @@ export async function readAgentParams(
 const withoutUndefined = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Expands `owner/name` to the URL on GitHub. */
-function toRepositoryUrl(text: string): string {
-  if (/^[\w.-]+\/[\w.-]+$/.test(text)) return `https://github.com/${text}`;
-  if (!/^https?:\/\//.test(text)) {
-    throw new UsageError(
-      "--repo: expected your-org/your-repo (on GitHub) or a URL such as https://github.com/your-org/your-repo",
-    );
-  }
-  if (URL.canParse(text) && (new URL(text).username || new URL(text).password)) {
-    throw new UsageError("--repo: leave the user name and password out of the URL");
-  }
-  return text;
-}
-
 function toModelParam(text: string): { id: string; value: string } {
-  const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  const [, id, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (id === undefined || value === undefined) throw new UsageError("--model-param: expected id=value");
   return { id, value };
 }

@@ -123,10 +123,64 @@ describe("a command line that is wrong", () => {
     (text) => expect(() => toDuration(text)).toThrow("such as 90s"),
   );
 
-  it("an agent may be given by the address of its page", () => {
-    expect(toAgentId("https://cursor.com/agents/bc-1?tab=x")).toBe("bc-1");
-    expect(toAgentId("bc-1")).toBe("bc-1");
-    expect(toRunId("run-1")).toBe("run-1");
-    expect(() => toAgentId("bc-1/runs")).toThrow();
+  const id = "bc-00000000-0000-4000-8000-00000000000a";
+
+  it.each([
+    id,
+    ` ${id}\n`,
+    `https://cursor.com/agents/${id}`,
+    `https://cursor.com/agents/${id}/`,
+    `https://cursor.com/agents/${id}?tab=x`,
+    `https://cursor.com/agents?id=${id}`,
+    `https://www.cursor.com/agents?selectedBcId=${id}&tab=diff`,
+    `https://cursor.com/background-agent?bcId=${id}`,
+    `cursor.com/agents/${id}`,
+    `cursor.com/agents?id=${id}`,
+    `https://cursor.com/en/agents/${id}`,
+    `https://cursor.com/agents/team/${id}`,
+    `https://cursor.com/de/agents/team/${id}#top`,
+    `https://cursor.com/agents/${id}?selectedBcId=${id}`,
+    `https://cursor.com/agents#${id}`,
+    `https://cursor.com/login?next=%2Fagents%3Fid%3D${id}`,
+    `cursor://anysphere.cursor-deeplink/background-agent?bcId=${id}`,
+  ])("an agent may be given by its id or by an address of its page: %s", (text) =>
+    expect(toAgentId(text)).toBe(id),
+  );
+
+  it.each([
+    "",
+    " ",
+    "bc-1/runs",
+    `agents/${id}`,
+    "https://cursor.com/agents/team",
+    "https://cursor.com/agents",
+    "https://cursor.com/agents?id=",
+    `https://cursor.com/agents/${id}?selectedBcId=bc-2`,
+    "https://cursor.com/agents/run-1",
+    "run-1",
+    "..",
+    "a b",
+  ])("%j names no agent", (text) => expect(() => toAgentId(text)).toThrow("Expected an agent's id"));
+
+  it.each([
+    ["show"],
+    ["watch"],
+    ["archive"],
+    ["unarchive"],
+    ["delete"],
+    ["cancel"],
+    ["usage"],
+    ["artifacts", "ls"],
+  ])("an address reaches the API as the id in %s %s", async (...command) => {
+    const paths: string[] = [];
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      paths.push(new URL(new Request(input, init).url).pathname);
+      return Response.json({ error: { code: "agent_not_found", message: "no" } }, { status: 404 });
+    };
+    const flags = command[0] === "delete" ? ["--yes"] : [];
+    await cli([...command, `https://cursor.com/agents/team/${id}`, ...flags], { fetch });
+    expect(paths[0]).toMatch(new RegExp(`^/v1/agents/${id}`));
   });
+
+  it("a run is given by its id", () => expect(toRunId("run-1")).toBe("run-1"));
 });

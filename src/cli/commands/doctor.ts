@@ -6,11 +6,12 @@ import type { Context } from "../context.ts";
 import { explainError, isAccountLimit } from "../explain-error.ts";
 import { formatDuration, formatPlural } from "../format.ts";
 import { findProxy } from "../proxy.ts";
+import { toRepositoryUrl } from "../repository-url.ts";
 import { faint, green, red, yellow } from "../terminal.ts";
 
 interface DoctorFlags {
-  model?: string;
-  repo?: string;
+  model?: string | undefined;
+  repo?: string | undefined;
 }
 
 /** The result of one check. */
@@ -42,7 +43,8 @@ export function addDoctorCommand(program: Command, context: Context): void {
 
 const marks = { ok: green("ok  "), warn: yellow("warn"), fail: red("fail") };
 
-async function doctor(context: Context, flags: DoctorFlags): Promise<void> {
+async function doctor(context: Context, { model, repo }: DoctorFlags): Promise<void> {
+  const flags = { model, repo: repo === undefined ? undefined : toRepositoryUrl(repo) };
   const failed: Check[] = [];
   for await (const check of diagnose(context, flags)) {
     const { name, state, detail, advice } = check;
