@@ -110,6 +110,20 @@ describe("the program", () => {
     expect(await emulator.ended).toMatchObject({ code: 0, signal: null });
   });
 
+  it("serves the emulator at the address and the ports that it is given", async () => {
+    const emulator = start(["emulator", "--host", "0.0.0.0", "--json"]);
+    const [line] = await emulator.says("stdout", /.+\n/);
+    const { port } = new URL(JSON.parse(line).url);
+    const me = await fetch(`http://127.0.0.1:${port}/v1/me`, { headers: { authorization: "Bearer any" } });
+    expect(me.status).toBe(200);
+    const taken = start(["emulator", "--host", "0.0.0.0", "--port", port]);
+    expect(await taken.ended).toMatchObject({ code: 1, stderr: expect.stringContaining("leave --port out") });
+    const elsewhere = start(["emulator", "--host", "192.0.2.1"]);
+    expect(await elsewhere.ended).toMatchObject({ code: 64, stderr: expect.stringContaining("--host") });
+    const twice = start(["emulator", "--port", "8484", "--artifact-port", "8484"]);
+    expect(await twice.ended).toMatchObject({ code: 64, stderr: expect.stringContaining("must differ") });
+  });
+
   it("leaves the run alone on Ctrl-C, and the printed command continues there", async () => {
     const { emulator, env } = await stage((run) => run.text("one ").hold("rest").text("two").finish());
     const first = start(["run", "x"], env);

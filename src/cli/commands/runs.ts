@@ -119,7 +119,8 @@ async function startAgent(context: Context, text: string | undefined, flags: Run
   const isOwnId = params.agentId === undefined && params.envVars === undefined;
   if (isOwnId) params.agentId = `bc-${crypto.randomUUID()}`;
   const cursor = await context.cursor();
-  terminal.note(faint("creating an agent; that may take a minute"));
+  const known = params.agentId === undefined ? "" : ` (${params.agentId})`;
+  terminal.note(faint(`creating an agent${known}; that may take a minute`));
   const { agent, run, adopted } = await cursor.agents
     .create(params, { onConflict: isOwnId || flags.adopt ? "adopt" : "throw", signal })
     .catch((error: unknown) => {
