@@ -10,6 +10,7 @@ import {
   TextCleaner,
   toJsonLine,
 } from "../../src/cli/clean-text.ts";
+import { costOf } from "./helpers.ts";
 
 /** Characters that a terminal acts on. */
 const orders = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -63,20 +64,24 @@ describe("text that an agent makes long costs little", () => {
   ];
 
   it.each(long)("%s", (_, text) => {
-    const start = performance.now();
     const cleaner = new TextCleaner();
-    cleaner.add(text);
-    cleaner.end();
-    const line = cleanLine(text);
-    toJsonLine(text);
-    expect(performance.now() - start).toBeLessThan(2_000);
-    const measured = performance.now();
+    let line = "";
+    const cleaning = costOf(() => {
+      cleaner.add(text);
+      cleaner.end();
+      line = cleanLine(text);
+      toJsonLine(text);
+    });
+    expect(cleaning).toBeLessThan(2_000);
+    const measuring = costOf(() => {
+      shorten(line, 80);
+      displayWidth(line);
+      padEnd(line, 10);
+    });
+    expect(measuring).toBeLessThan(500);
     expect(displayWidth(shorten(line, 80))).toBeLessThanOrEqual(80);
     expect(shorten(line, 80).length).toBeLessThanOrEqual(80 * 32 + 1);
     expect(shorten(line, Number.POSITIVE_INFINITY)).toBe(line);
-    expect(displayWidth(line)).toBeGreaterThanOrEqual(0);
-    padEnd(line, 10);
-    expect(performance.now() - measured).toBeLessThan(500);
   });
 
   it("and is measured as if it had been measured at once", () => {
