@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
   "api-promise": [],
   check: ["types", "errors", "async"],
   "web-stream": ["async"],
-  options: ["errors", "async", "check"],
+  options: ["errors", "async", "check", "text"],
   pagination: base,
   http: [...base, "generated"],
   sse: [...base, "http"],
@@ -37,7 +37,8 @@ const mayImport: Record<string, string[]> = {
   // Beside the public types, single pieces: a page must not load the whole client for an error class.
   store: [...subpath, "serve", "async", "errors", "text", "check", "options", "http", "sse", "runs"],
   react: [...subpath, "store"],
-  cli: [...subpath, "node", "emulator"],
+  // Beside the public face, what stands in one place: how a key is read and redacted, and which failures may pass.
+  cli: [...subpath, "text", "http", "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.
   emulator: ["generated"],
 };

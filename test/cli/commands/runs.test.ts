@@ -7,7 +7,7 @@ import { agentId, runId } from "../../support/sample-run.ts";
 import { StreamServer } from "../../support/stream-server.ts";
 import { until } from "../../support/waiting.ts";
 
-import { begin, cli, turns } from "../helpers.ts";
+import { begin, cli, toLines, turns } from "../helpers.ts";
 
 function stage(script?: ScriptBuilder) {
   const clock = new ManualClock();
@@ -144,6 +144,28 @@ describe("run", () => {
     expect(code).toBe(3);
     expect(stderr).toContain(`look: cursor-agents show ${emulator.agents[0]?.id}`);
   });
+
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "tells the id of the agent that it was creating, on %s",
+    async (name) => {
+      for (const json of [[], ["--json"]]) {
+        const clock = new ManualClock();
+        const emulator = checkedEmulator({ clock, createDelayMs: 90_000 });
+        const started = begin(["run", "x", ...json], { clock, emulator });
+        await until(() => emulator.agents.length > 0 || clock.pending > 0);
+        await clock.advance(1_000);
+        started.signal(name);
+        const { code, stdout, stderr } = await started.ended();
+        const [, id] = /creating an agent \((bc-\S+)\)/.exec(stderr) ?? [];
+        expect(id).toMatch(/^bc-/);
+        expect(code).toBe(name === "SIGINT" ? 130 : 143);
+        expect(stderr).toContain(`look: cursor-agents show ${id}`);
+        if (json.length > 0) expect(toLines(stdout).at(-1).hints.join()).toContain(`show ${id}`);
+        await clock.advance(100_000);
+        expect(emulator.agents.map((agent) => agent.id)).toEqual([id]);
+      }
+    },
+  );
 
   it("creates one agent for a repeated command with --agent-id and --adopt", async () => {
     const world = stage((run) => run.text("Hi").finish());
