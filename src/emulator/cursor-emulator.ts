@@ -12,7 +12,7 @@ import { createFetch } from "./mounts/fetch-mount.ts";
 import { createHandlers, type MswRequestHandler } from "./mounts/msw-handlers.ts";
 import type { EmulatorServer, ListenOptions } from "./mounts/node-listener.ts";
 import { routes } from "./router.ts";
-import type { PromptMatch, ScriptBuilder } from "./runs/script-book.ts";
+import { isPattern, type PromptMatch, type ScriptBuilder } from "./runs/script-book.ts";
 import type { Agent, AgentRecord, CreateAgentRequest, Run, RunRecord } from "./store.ts";
 import { validate } from "./validate.ts";
 import { WorkerControls } from "./workers/worker-controls.ts";
@@ -112,7 +112,7 @@ export class CursorEmulator {
 
   /** Defines what runs with a matching prompt do. The newest script that matches wins; other prompts get a plausible default. */
   script(match: PromptMatch, build: ScriptBuilder): this {
-    const isMatch = typeof match === "string" || typeof match === "function" || match instanceof RegExp;
+    const isMatch = typeof match === "string" || typeof match === "function" || isPattern(match);
     if (!isMatch)
       throw new TypeError(
         "CursorEmulator: script(match, …): expected a string, a RegExp or a function as match",

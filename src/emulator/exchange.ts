@@ -30,9 +30,9 @@ export interface Answer {
 /** How the emulator reacts to a request: an answer, a connection destroyed before any byte of it, or no answer at all. */
 export type Outcome = { kind: "answer"; answer: Answer } | { kind: "dropped" } | { kind: "silence" };
 
-/** Whether the body is read piece by piece. */
+/** Whether the body is read piece by piece. In jsdom bytes are not always an `instanceof` the global Uint8Array. */
 export function isSource(body: Answer["body"]): body is BodySource {
-  return !(body instanceof Uint8Array);
+  return !ArrayBuffer.isView(body);
 }
 
 /** The first value of a header, by its lower-case name. */

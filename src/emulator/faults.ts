@@ -1,6 +1,7 @@
 import type { OperationId } from "../../generated/openapi.ts";
 import { bytesSource, interruptedSource, toBytes } from "./body-source.ts";
 import { type Answer, type HeaderEntries, isSource, json, type RecordedRequest } from "./exchange.ts";
+import { callUser } from "./failed-response.ts";
 
 /** The requests that a fault is for: an operationId (`getArtifactBytes` for the storage), `"*"` for all, or a predicate. */
 export type FaultTarget = OperationId | "getArtifactBytes" | "*" | ((request: RecordedRequest) => boolean);
@@ -152,7 +153,9 @@ export class Faults {
       ({ target, fault, left }) =>
         left > 0 &&
         fault.kind === kind &&
-        (typeof target === "function" ? target(request) : target === "*" || target === request.operationId),
+        (typeof target === "function"
+          ? callUser("the predicate of a fault", () => target(request))
+          : target === "*" || target === request.operationId),
     );
     if (found === undefined) return undefined;
     found.left -= 1;
@@ -183,7 +186,7 @@ export function statusAnswer(fault: Extract<Fault, { kind: "status" }>): Answer 
   const { body, status } = fault;
   if (body === undefined) return { status, headers, body: new Uint8Array() };
   if (typeof body === "string") return { status, headers, body: toBytes(body) };
-  if (body instanceof Uint8Array) return { status, headers, body };
+  if (ArrayBuffer.isView(body)) return { status, headers, body: body as Uint8Array };
   const answer = json(status, body);
   const own = new Set(headers.map(([name]) => name.toLowerCase()));
   return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...headers] };

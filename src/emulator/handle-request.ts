@@ -11,16 +11,35 @@ import {
   observeExchange,
   recordRequest,
 } from "./exchange.ts";
-import { FailedResponse, failedResponse, flatFailedResponse } from "./failed-response.ts";
+import {
+  callUser,
+  FailedResponse,
+  failedResponse,
+  flatFailedResponse,
+  ownFailure,
+} from "./failed-response.ts";
 import { interruptAnswer, statusAnswer } from "./faults.ts";
 import { type MatchedRoute, matchRoute, queryOf } from "./router.ts";
 
 /**
- * Turns one request into its outcome: records it, applies the planned faults, and lets the operation answer it.
+ * Turns one request into its outcome: records it, applies the planned faults, and lets the operation answer it. If the
+ * emulator or a callback of the user fails, the outcome is an answer that says so.
  *
  * @internal
  */
 export async function handleRequest(
+  core: Core,
+  requests: MutableRecord[],
+  request: IncomingRequest,
+): Promise<Outcome> {
+  try {
+    return await answerRequest(core, requests, request);
+  } catch (error) {
+    return { kind: "answer", answer: ownFailure(error) };
+  }
+}
+
+async function answerRequest(
   core: Core,
   requests: MutableRecord[],
   request: IncomingRequest,
@@ -44,7 +63,9 @@ export async function handleRequest(
   const { onExchange } = core.options;
   if (onExchange !== undefined) {
     const isFaulty = [status, interruption, drop, silence].some((fault) => fault !== undefined);
-    answer = observeExchange(record, answer, isFaulty, onExchange);
+    answer = observeExchange(record, answer, isFaulty, (exchange) =>
+      callUser("onExchange", () => onExchange(exchange)),
+    );
   }
   if (delay !== undefined) await core.sleep(delay.ms);
   if (drop !== undefined || silence !== undefined || request.signal?.aborted === true) {
@@ -74,7 +95,6 @@ async function perform(
     return await route.handle({ core, request, caller, params, query: queryOf(request.target), body });
   } catch (error) {
     if (error instanceof FailedResponse) return error.answer;
-    // A script or a callback of the user has failed. The user should see that error as it is.
     throw error;
   }
 }

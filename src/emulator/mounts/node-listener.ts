@@ -9,6 +9,7 @@ import {
   isSource,
   type Outcome,
 } from "../exchange.ts";
+import { ownFailure } from "../failed-response.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -153,7 +154,7 @@ export async function listen(handle: Handle, options: ListenOptions): Promise<Em
       serve(message, response, { realm, artifactsOrigin: artifactsUrl, origin }, handle).catch(
         (error: unknown) => {
           if (response.headersSent) response.destroy();
-          else response.writeHead(500, { "content-type": "text/plain" }).end(String(error));
+          else void send(response, ownFailure(error));
         },
       );
     });
