@@ -72,6 +72,8 @@ export interface EmulatorOptions {
   artifactDelayMs?: number;
   /** With `enabled: false` usage gets 403 `feature_unavailable`; `cost` adds the undocumented cost fields. @default enabled, no cost */
   usage?: { enabled?: boolean; cost?: boolean };
+  /** Takes `metadata` on Create An Agent; otherwise that is 403 `feature_unavailable`. @default false */
+  metadata?: boolean;
   /** Leaves the scheme out of `repos[].url` in Get An Agent, as was seen once. @default false */
   schemelessRepoUrls?: boolean;
   /** @default a short list with `default`, `composer-2` and others */
@@ -113,6 +115,7 @@ const optionNames: Record<keyof EmulatorOptions, true> = {
   streamNotReady: true,
   artifactDelayMs: true,
   usage: true,
+  metadata: true,
   schemelessRepoUrls: true,
   models: true,
   repositories: true,
@@ -158,6 +161,7 @@ export function resolveOptions(options: EmulatorOptions) {
     streamNotReady: typeof notReady === "string" ? { form: notReady, windowMs: 2000 } : notReady,
     artifactDelayMs: options.artifactDelayMs ?? 0,
     usage: { enabled: options.usage?.enabled ?? true, cost: options.usage?.cost ?? false },
+    metadata: options.metadata ?? false,
     schemelessRepoUrls: options.schemelessRepoUrls ?? false,
     models: options.models ?? defaultModels,
     repositories: options.repositories ?? defaultRepositories,

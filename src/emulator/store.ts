@@ -106,6 +106,8 @@ export interface AgentRecord {
   autoCreatePR: boolean;
   skipReviewerRequest: boolean;
   customSubagents?: unknown[];
+  openAsCursorGithubApp?: boolean;
+  metadata?: Record<string, string>;
   mode: AgentMode;
   archived: boolean;
   createdAt: number;
