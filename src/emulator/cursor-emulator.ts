@@ -5,9 +5,10 @@ import { toBytes } from "./body-source.ts";
 import { type Core, createCore } from "./core.ts";
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from "./emulator-options.ts";
 import { EnvironmentControls, SecretControls } from "./environments/environment-controls.ts";
-import type { IncomingRequest, MutableRecord, Outcome, RecordedRequest } from "./exchange.ts";
+import type { IncomingRequest, Outcome, RecordedRequest } from "./exchange.ts";
 import { Faults } from "./faults.ts";
 import { handleRequest } from "./handle-request.ts";
+import { Journal } from "./journal.ts";
 import { createFetch } from "./mounts/fetch-mount.ts";
 import { createHandlers, type MswRequestHandler } from "./mounts/msw-handlers.ts";
 import type { EmulatorServer, ListenOptions } from "./mounts/node-listener.ts";
@@ -59,11 +60,12 @@ export class CursorEmulator {
   /** Reads and adds secrets. */
   readonly secrets = new SecretControls(() => this.#core);
   readonly #options: ResolvedOptions;
-  readonly #requests: MutableRecord[] = [];
+  readonly #journal: Journal;
   #core: Core;
 
   constructor(options: EmulatorOptions = {}) {
     this.#options = resolveOptions(options);
+    this.#journal = new Journal(this.#options.journal);
     this.#core = createCore(this.#options, this.faults);
     this.fetch = createFetch(this.#options, this.#handle);
   }
@@ -73,9 +75,9 @@ export class CursorEmulator {
     return this.#options.origin + this.#options.basePath;
   }
 
-  /** All requests received so far, oldest first. */
+  /** The requests received so far, oldest first: as many as the option `journal` allows. */
   get requests(): readonly RecordedRequest[] {
-    return this.#requests;
+    return this.#journal.requests;
   }
 
   /** The operations that the emulator implements. */
@@ -151,6 +153,11 @@ export class CursorEmulator {
     this.#core.store.addArtifact(this.#agent(agentId), path, content, contentType);
   }
 
+  /** Forgets the recorded requests, and nothing else. */
+  forgetRequests(): void {
+    this.#journal.clear();
+  }
+
   /** Ends the retention of a run's stream: new connections get 410. Open streams continue. */
   expireStream(runId: string): void {
     this.#run(runId).streamExpired = true;
@@ -163,13 +170,13 @@ export class CursorEmulator {
   reset(): void {
     this.#core.workers.close();
     for (const agent of [...this.#core.store.agents.values()]) this.#core.store.deleteAgent(agent);
-    this.#requests.length = 0;
+    this.#journal.clear();
     this.faults.clear();
     this.#core = createCore(this.#options, this.faults);
   }
 
   readonly #handle = (request: IncomingRequest): Promise<Outcome> =>
-    handleRequest(this.#core, this.#requests, request);
+    handleRequest(this.#core, this.#journal, request);
 
   #agent(agentId: string): AgentRecord {
     const agent = this.#core.store.agents.get(agentId);

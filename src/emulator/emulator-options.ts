@@ -1,6 +1,7 @@
 import type { EmulatorKey } from "./authenticate.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { ExchangeRecord } from "./exchange.ts";
+import type { EmulatorJournalOptions } from "./journal.ts";
 import type { EmulatorRateLimit } from "./rate-limits.ts";
 import type { Model } from "./store.ts";
 
@@ -94,6 +95,8 @@ export interface EmulatorOptions {
   shortPages?: boolean;
   /** @default none */
   rateLimit?: EmulatorRateLimit;
+  /** How many requests are kept for `requests`. @default 10000 requests and 64 MiB */
+  journal?: EmulatorJournalOptions;
   /** Called with each exchange when its body has ended, for example to check it against the contract. */
   onExchange?(exchange: ExchangeRecord): void;
 }
@@ -126,6 +129,7 @@ const optionNames: Record<keyof EmulatorOptions, true> = {
   secrets: true,
   shortPages: true,
   rateLimit: true,
+  journal: true,
   onExchange: true,
 };
 
@@ -184,6 +188,10 @@ export function resolveOptions(options: EmulatorOptions) {
     },
     shortPages: options.shortPages ?? false,
     rateLimit: options.rateLimit,
+    journal: {
+      requests: options.journal?.requests ?? 10_000,
+      bytes: options.journal?.bytes ?? 64 * 1024 * 1024,
+    },
     onExchange: options.onExchange,
   };
 }

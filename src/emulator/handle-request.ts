@@ -6,10 +6,8 @@ import {
   headerOf,
   type IncomingRequest,
   isSource,
-  type MutableRecord,
   type Outcome,
   observeExchange,
-  recordRequest,
 } from "./exchange.ts";
 import {
   callUser,
@@ -19,6 +17,7 @@ import {
   ownFailure,
 } from "./failed-response.ts";
 import { interruptAnswer, statusAnswer } from "./faults.ts";
+import type { Journal } from "./journal.ts";
 import { type MatchedRoute, matchRoute, queryOf } from "./router.ts";
 
 /**
@@ -29,27 +28,22 @@ import { type MatchedRoute, matchRoute, queryOf } from "./router.ts";
  */
 export async function handleRequest(
   core: Core,
-  requests: MutableRecord[],
+  journal: Journal,
   request: IncomingRequest,
 ): Promise<Outcome> {
   try {
-    return await answerRequest(core, requests, request);
+    return await answerRequest(core, journal, request);
   } catch (error) {
     return { kind: "answer", answer: ownFailure(error) };
   }
 }
 
-async function answerRequest(
-  core: Core,
-  requests: MutableRecord[],
-  request: IncomingRequest,
-): Promise<Outcome> {
+async function answerRequest(core: Core, journal: Journal, request: IncomingRequest): Promise<Outcome> {
   const { faults } = core;
   const path = request.target.split("?", 1)[0] ?? "";
   const match = request.realm === "api" ? matchRoute(request.method, path) : undefined;
   const operationId = request.realm === "artifacts" ? "getArtifactBytes" : match?.route.operationId;
-  const record = recordRequest(request, core.store.now(), operationId);
-  requests.push(record);
+  const record = journal.record(request, core.store.now(), operationId);
   if (faults.take("drop-request", record) !== undefined) return { kind: "dropped" };
 
   const status = faults.take("status", record);

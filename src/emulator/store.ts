@@ -133,7 +133,6 @@ export class Store {
   /** Open run streams. */
   connections = 0;
   #order = 0;
-  readonly #streamIds = new Map<string, string>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -148,21 +147,26 @@ export class Store {
     return ++this.#order;
   }
 
-  /** A new stream id of a run. */
-  mintStreamId(runId: string): string {
-    const id = this.ids.streamId(this.now());
-    this.#streamIds.set(id, runId);
-    return id;
+  /** A new id for an event of a stream. */
+  mintStreamId(): string {
+    return this.ids.streamId(this.now());
   }
 
-  /** Assigns an id from elsewhere (recorded, or written by a script) to its run. */
-  claimStreamId(id: string, runId: string): void {
-    if (!this.#streamIds.has(id)) this.#streamIds.set(id, runId);
+  /** Whether any run has sent an event with this id. */
+  knowsStreamId(id: string): boolean {
+    for (const agent of this.agents.values()) {
+      if (agent.runs.some((run) => run.log.positionAfter(id) !== undefined)) return true;
+    }
+    return false;
   }
 
-  /** The run to which the id of a stream event belongs. */
-  ownerOfStreamId(id: string): string | undefined {
-    return this.#streamIds.get(id);
+  /** Frees the logs of runs that are over and whose streams can't be opened any more. */
+  forgetStreams(olderThan: number): void {
+    for (const agent of this.agents.values()) {
+      for (const { log, createdAt, streamExpired } of agent.runs) {
+        if (log.closed && log.readers === 0 && (streamExpired || createdAt <= olderThan)) log.clear();
+      }
+    }
   }
 
   findRun(runId: string): { agent: AgentRecord; run: RunRecord } | undefined {

@@ -141,11 +141,11 @@ export class RunFrameWriter {
   }
 
   #single(name: string, data: unknown): void {
-    this.#run.log.frame(name, data, this.#store.mintStreamId(this.#run.id));
+    this.#run.log.frame(name, data, this.#store.mintStreamId());
   }
 
   #pair(name: string, data: unknown, twin: Record<string, unknown>): void {
-    const id = this.#store.mintStreamId(this.#run.id);
+    const id = this.#store.mintStreamId();
     this.#run.log.frame(name, data, id);
     if (this.#interactions) this.#run.log.frame("interaction_update", twin, id);
   }

@@ -116,8 +116,7 @@ export class RunPlayer {
         if (!isTerminal(step.status)) this.#changeStatus(step.status as RunStatus);
         return run.log.frame("status", { runId: run.id, status: step.status });
       case "event": {
-        const id = step.id === false ? undefined : (step.id ?? store.mintStreamId(run.id));
-        if (id !== undefined) store.claimStreamId(id, run.id);
+        const id = step.id === false ? undefined : (step.id ?? store.mintStreamId());
         return run.log.frame(step.name, step.data, id);
       }
       case "raw":
@@ -141,7 +140,6 @@ export class RunPlayer {
         return this.#push(step.branch, step.repoUrl, step.prUrl);
       case "recorded": {
         const { bytes, id, status, name } = step.frame;
-        if (id !== undefined) store.claimStreamId(id, run.id);
         if (status !== undefined && !isTerminal(status)) this.#changeStatus(status as RunStatus);
         run.log.append({ kind: "frame", bytes, liveOnly: false, ...(id === undefined ? {} : { id }) });
         if (name === "done") run.log.close();
@@ -172,7 +170,7 @@ export class RunPlayer {
     this.#setOutcome(status, options);
     // The service sends FINISHED here even for a cancelled run; only `result` says CANCELLED (July 2026 capture).
     run.log.frame("status", { runId: run.id, status: status === "CANCELLED" ? "FINISHED" : status });
-    const id = store.mintStreamId(run.id);
+    const id = store.mintStreamId();
     run.log.frame("result", toResultData(agent, run), id);
     run.log.frame("done", {}, id);
     run.log.close();
