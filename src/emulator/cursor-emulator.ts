@@ -2,6 +2,7 @@ import { addAgent } from "./agents/agent-routes.ts";
 import { createAgentBody } from "./agents/agent-schemas.ts";
 import { toAgent, toRun } from "./agents/agent-views.ts";
 import { toBytes } from "./body-source.ts";
+import { checkOptions, content, enforce, name } from "./check-options.ts";
 import { type Core, createCore } from "./core.ts";
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from "./emulator-options.ts";
 import { EnvironmentControls, SecretControls } from "./environments/environment-controls.ts";
@@ -133,6 +134,7 @@ export class CursorEmulator {
 
   /** Creates an agent without a request. The body is validated as Create An Agent validates it. */
   addAgent(body: CreateAgentRequest, options: { owner?: string } = {}): { agent: Agent; run: Run } {
+    checkOptions<{ owner?: string }>("CursorEmulator: addAgent", options, { owner: name });
     const { agent, run } = addAgent(this.#core, validate(createAgentBody, body), options.owner ?? "owner");
     return { agent: toAgent(agent, this.#options), run: toRun(agent, run) };
   }
@@ -149,8 +151,10 @@ export class CursorEmulator {
 
   /** Writes an artifact of an agent. Any path is allowed, even one the service would never return. */
   addArtifact(agentId: string, path: string, bytes: Uint8Array | string, contentType?: string): void {
-    const content = typeof bytes === "string" ? toBytes(bytes) : bytes;
-    this.#core.store.addArtifact(this.#agent(agentId), path, content, contentType);
+    enforce(path, name, "CursorEmulator: addArtifact: path");
+    enforce(bytes, content, "CursorEmulator: addArtifact: bytes");
+    const written = typeof bytes === "string" ? toBytes(bytes) : bytes;
+    this.#core.store.addArtifact(this.#agent(agentId), path, written, contentType);
   }
 
   /** Forgets the recorded requests, and nothing else. */

@@ -1,9 +1,26 @@
 import type { EmulatorKey } from "./authenticate.ts";
+import {
+  bool,
+  type Check,
+  callback,
+  checkOptions,
+  count,
+  duration,
+  either,
+  group,
+  limit,
+  list,
+  name,
+  type OptionTable,
+  oneOf,
+  record,
+} from "./check-options.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { ExchangeRecord } from "./exchange.ts";
 import type { EmulatorJournalOptions } from "./journal.ts";
 import type { EmulatorRateLimit } from "./rate-limits.ts";
 import type { Model } from "./store.ts";
+import { isHttpUrl } from "./validate.ts";
 
 /** A member of the team, for whom a sub-token can be created. */
 export interface EmulatorMember {
@@ -37,7 +54,7 @@ export interface EmulatorSecretsOptions {
 
 /** Behaviour of a {@link CursorEmulator}. All times are milliseconds of its clock. */
 export interface EmulatorOptions {
-  /** @default the real clock */
+  /** A {@link ManualClock} must be the client's clock, too. @default the real clock */
   clock?: Clock;
   /** Base URL of the API in `fetch` and `handlers()`. @default "https://api.cursor.com" */
   baseUrl?: string;
@@ -101,36 +118,67 @@ export interface EmulatorOptions {
   onExchange?(exchange: ExchangeRecord): void;
 }
 
-/** All option names, so that a misspelt option is an error in JavaScript, too. */
-const optionNames: Record<keyof EmulatorOptions, true> = {
-  clock: true,
-  baseUrl: true,
-  artifactsOrigin: true,
-  keys: true,
-  retentionSeconds: true,
-  heartbeat: true,
-  urlLifetimeSeconds: true,
-  busyWindowMs: true,
-  createDelayMs: true,
-  startDelayMs: true,
-  pace: true,
-  interactionUpdates: true,
-  streamNotReady: true,
-  artifactDelayMs: true,
-  usage: true,
-  metadata: true,
-  schemelessRepoUrls: true,
-  models: true,
-  repositories: true,
-  repositoriesLimit: true,
-  pools: true,
-  members: true,
-  workers: true,
-  secrets: true,
-  shortPages: true,
-  rateLimit: true,
-  journal: true,
-  onExchange: true,
+const keyOptions: OptionTable<EmulatorKey> = {
+  key: name,
+  kind: oneOf("user", "service-account"),
+  plan: oneOf("paid", "free"),
+  revoked: bool,
+  owner: name,
+  serviceAccountId: name,
+  repositories: list(name),
+  role: oneOf("admin", "member", "none"),
+  info: record,
+};
+
+const clockOptions: Check = (value) =>
+  ["now", "setTimeout", "clearTimeout"].every((method) => typeof Object(value)[method] === "function")
+    ? undefined
+    : "a clock with now, setTimeout and clearTimeout";
+
+const url: Check = (value) =>
+  typeof value === "string" && isHttpUrl(value) ? undefined : "an http or https URL";
+
+const optionTable: OptionTable<EmulatorOptions> = {
+  clock: clockOptions,
+  baseUrl: url,
+  artifactsOrigin: url,
+  keys: list(group(keyOptions)),
+  retentionSeconds: duration,
+  heartbeat: group<NonNullable<EmulatorOptions["heartbeat"]>>({ first: duration, every: duration }),
+  urlLifetimeSeconds: duration,
+  busyWindowMs: duration,
+  createDelayMs: duration,
+  startDelayMs: duration,
+  pace: duration,
+  interactionUpdates: bool,
+  streamNotReady: either(
+    oneOf("in-stream", "409", false),
+    group<{ form: string; windowMs: number }>({ form: oneOf("in-stream", "409"), windowMs: duration }),
+  ),
+  artifactDelayMs: duration,
+  usage: group<NonNullable<EmulatorOptions["usage"]>>({ enabled: bool, cost: bool }),
+  metadata: bool,
+  schemelessRepoUrls: bool,
+  models: list(record),
+  repositories: list(name),
+  repositoriesLimit: bool,
+  pools: list(name),
+  members: list(group<EmulatorMember>({ userId: count, email: name })),
+  workers: group<EmulatorWorkersOptions>({
+    heartbeatMs: duration,
+    cursorLifetimeMs: duration,
+    maxStreams: limit,
+    repoUrls: bool,
+  }),
+  secrets: group<EmulatorSecretsOptions>({ adminsOnly: bool, limit, lateIds: bool }),
+  shortPages: bool,
+  rateLimit: group<EmulatorRateLimit>({
+    perMinute: count,
+    form: oneOf("envelope", "flat", "connect"),
+    retryAfter: bool,
+  }),
+  journal: group<EmulatorJournalOptions>({ requests: limit, bytes: limit }),
+  onExchange: callback,
 };
 
 /** {@link EmulatorOptions} with the defaults filled in. @internal */
@@ -138,12 +186,7 @@ export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 /** @internal */
 export function resolveOptions(options: EmulatorOptions) {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(optionNames, name)) {
-      const names = Object.keys(optionNames).join(", ");
-      throw new TypeError(`CursorEmulator: unknown option "${name}"; expected one of ${names}`);
-    }
-  }
+  checkOptions("CursorEmulator", options, optionTable);
   const notReady = options.streamNotReady ?? false;
   const baseUrl = new URL(options.baseUrl ?? "https://api.cursor.com");
   return {

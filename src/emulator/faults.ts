@@ -1,5 +1,20 @@
 import type { OperationId } from "../../generated/openapi.ts";
 import { bytesSource, interruptedSource, toBytes } from "./body-source.ts";
+import {
+  bool,
+  type Check,
+  checkOptions,
+  content,
+  count,
+  duration,
+  either,
+  enforce,
+  name,
+  type OptionTable,
+  record,
+  times,
+  whole,
+} from "./check-options.ts";
 import { type Answer, type HeaderEntries, isSource, json, type RecordedRequest } from "./exchange.ts";
 import { callUser } from "./failed-response.ts";
 
@@ -58,6 +73,28 @@ const codes: Readonly<Record<number, string>> = {
   503: "stream_unavailable",
 };
 
+const timesOptions: OptionTable<FaultTimes> = { times };
+
+/** Header values are texts; a number would be sent as one, but its type says that it isn't meant. */
+const headers: Check = (value) =>
+  record(value, "") ??
+  (Object.values(value as object).every((text) => typeof text === "string") ? undefined : "texts");
+
+const statusOptions: OptionTable<StatusFaultOptions> = {
+  times,
+  body: either(content, (value) =>
+    typeof value === "object" && value !== null ? undefined : "a string, bytes or an object",
+  ),
+  code: name,
+  headers,
+};
+
+const interruptionOptions: OptionTable<InterruptionOptions> = {
+  times,
+  afterEvents: count,
+  afterBytes: count,
+};
+
 interface Planned {
   target: FaultTarget;
   fault: Fault;
@@ -80,6 +117,8 @@ export class Faults {
 
   /** Answers with a status instead of doing the work. */
   status(operation: FaultTarget, status: number, options: StatusFaultOptions = {}): this {
+    enforce(status, whole(200, 599), "CursorEmulator: faults.status: status");
+    checkOptions("CursorEmulator: faults.status", options, statusOptions);
     const code = options.code ?? codes[status];
     const fallback =
       status < 400 ? undefined : { error: { code: code ?? "error", message: `Fault ${status}` } };
@@ -89,12 +128,14 @@ export class Faults {
 
   /** Does the work, then destroys the connection within the body, or (`clean`) ends the body as if it were complete. */
   cut(operation: FaultTarget, options: InterruptionOptions & { clean?: boolean } = {}): this {
+    checkOptions("CursorEmulator: faults.cut", options, { ...interruptionOptions, clean: bool });
     const { times: _times, clean = false, ...point } = options;
     return this.#plan(operation, { kind: "interrupt", stall: false, clean, ...point }, options);
   }
 
   /** Does the work, then sends nothing more from within the body on, or (`beforeHeaders`) no answer at all. The socket stays open. */
   stall(operation: FaultTarget, options: InterruptionOptions & { beforeHeaders?: boolean } = {}): this {
+    checkOptions("CursorEmulator: faults.stall", options, { ...interruptionOptions, beforeHeaders: bool });
     const { times: _times, beforeHeaders = false, ...point } = options;
     if (beforeHeaders) return this.#plan(operation, { kind: "silence" }, options);
     return this.#plan(operation, { kind: "interrupt", stall: true, clean: false, ...point }, options);
@@ -102,27 +143,33 @@ export class Faults {
 
   /** Does the work, then answers `ms` milliseconds later. */
   delay(operation: FaultTarget, ms: number, options: FaultTimes = {}): this {
+    enforce(ms, duration, "CursorEmulator: faults.delay: ms");
+    checkOptions("CursorEmulator: faults.delay", options, timesOptions);
     return this.#plan(operation, { kind: "delay", ms }, options);
   }
 
   /** Does the work, then destroys the connection before any byte of the answer. */
   dropAnswer(operation: FaultTarget, options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.dropAnswer", options, timesOptions);
     return this.#plan(operation, { kind: "drop-answer" }, options);
   }
 
   /** Destroys the connection before doing any work. */
   dropRequest(operation: FaultTarget, options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.dropRequest", options, timesOptions);
     return this.#plan(operation, { kind: "drop-request" }, options);
   }
 
   /** Streams ignore `Last-Event-ID` and replay from the start. Until {@link Faults.clear} unless `times` is given. */
   ignorePosition(options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.ignorePosition", options, timesOptions);
     this.#ignoredPositions = options.times ?? Number.POSITIVE_INFINITY;
     return this;
   }
 
   /** Streams answer a valid `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
   refusePosition(options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.refusePosition", options, timesOptions);
     this.#rejectedPositions = options.times ?? 1;
     return this;
   }

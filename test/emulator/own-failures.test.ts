@@ -104,7 +104,7 @@ describe("a callback that throws", () => {
 
 describe("a failure of the emulator itself", () => {
   it("is an answer of its own, never a conflict of a repeated request", async () => {
-    const emulator = new CursorEmulator({ models: 5 as never });
+    const emulator = new CursorEmulator({ models: [{ id: "a", displayName: "A", aliases: {} as never }] });
     const cursor = new Cursor({ apiKey: key, fetch: emulator.fetch });
     await expect(cursor.agents.create({ prompt: "x", model: { id: "m" } })).rejects.toThrow(
       "CursorEmulator: ",

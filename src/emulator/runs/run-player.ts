@@ -1,5 +1,6 @@
 import { completeUsage, toResultData } from "../agents/agent-views.ts";
 import { toBytes } from "../body-source.ts";
+import type { Clock, ManualClock } from "../clock.ts";
 import type { ResolvedOptions } from "../emulator-options.ts";
 import { withoutScheme } from "../repository.ts";
 import { type AgentRecord, isTerminal, type RunRecord, type RunStatus, type Store } from "../store.ts";
@@ -9,18 +10,31 @@ import type { FinishOptions, RunScript, ScriptStep } from "./run-script.ts";
 
 /** Named gates at which scripts wait. A released gate stays open, so a release before the wait is not lost. @internal */
 export class Gates {
+  readonly #clock: Clock;
   readonly #open = new Set<string>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Calls back when the gate is open. Returns a function that stops waiting. */
-  wait(name: string, callback: () => void): () => void {
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls back when the gate is open. Returns a function that stops waiting. `what` tells a test what is waited for. */
+  wait(name: string, what: string, callback: () => void): () => void {
     if (this.#open.has(name)) {
       callback();
       return () => {};
     }
+    const forget = (this.#clock as Partial<ManualClock>).noteHold?.(what);
     const waiting = this.#waiting.get(name) ?? new Set();
-    this.#waiting.set(name, waiting.add(callback));
-    return () => waiting.delete(callback);
+    const pass = () => {
+      forget?.();
+      callback();
+    };
+    this.#waiting.set(name, waiting.add(pass));
+    return () => {
+      forget?.();
+      waiting.delete(pass);
+    };
   }
 
   release(name: string): void {
@@ -70,7 +84,7 @@ export class RunPlayer {
 
   async play(): Promise<void> {
     const { options, gate } = this.#init;
-    if (gate !== undefined) await this.#hold(gate);
+    if (gate !== undefined) await this.#hold(gate, `a worker for ${this.#init.run.id}`);
     if (this.#stopped) return;
     await this.#sleep(options.startDelayMs);
     if (this.#stopped) return;
@@ -111,7 +125,7 @@ export class RunPlayer {
       case "wait":
         return this.#sleep(step.ms);
       case "hold":
-        return this.#hold(step.name);
+        return this.#hold(step.name, `the release of gate "${step.name}"`);
       case "status":
         if (!isTerminal(step.status)) this.#changeStatus(step.status as RunStatus);
         return run.log.frame("status", { runId: run.id, status: step.status });
@@ -234,9 +248,9 @@ export class RunPlayer {
     });
   }
 
-  #hold(name: string): Promise<void> {
+  #hold(name: string, what: string): Promise<void> {
     return new Promise((resolve) => {
-      const leave = this.#init.gates.wait(name, resolve);
+      const leave = this.#init.gates.wait(name, what, resolve);
       this.#stopWaiting = () => {
         leave();
         resolve();
