@@ -29,7 +29,7 @@ export interface ManualClockRunOptions {
   turns?: number;
   /**
    * Gives up after this many jumps, however little real time they took.
-   * @default 100000, or earlier: when `patience` is over, 5000 jumps while a script waits at a gate and 20000 otherwise
+   * @default 100000, or earlier: when `patience` is over, 3000 jumps while a script waits at a gate and 20000 otherwise
    */
   maxJumps?: number;
   /** Gives up after this many real milliseconds without a timer and without a result. @default 2000 */
@@ -150,7 +150,7 @@ export class ManualClock implements Clock {
         quietSince = realNow();
         jumps += 1;
         // Within a test runner's own limit of some seconds, so that its message does not hide this one.
-        const isLate = jumps >= (this.#holds.size > 0 ? 5_000 : 20_000) && realNow() - startedAt > patience;
+        const isLate = jumps >= (this.#holds.size > 0 ? 3_000 : 20_000) && realNow() - startedAt > patience;
         if (jumps >= maxJumps || (isLate && !isPatient)) {
           throw new Error(`ManualClock.run: still unsettled after ${jumps} jumps${this.#whatIsPending()}`);
         }

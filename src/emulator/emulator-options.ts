@@ -77,6 +77,8 @@ export interface EmulatorOptions {
   createDelayMs?: number;
   /** Milliseconds for which a run stays CREATING. @default 0 (until the next microtask) */
   startDelayMs?: number;
+  /** Milliseconds from the last event of a script to the final status and the result, as with the service, which takes ten seconds. @default 0 */
+  windDownMs?: number;
   /** Milliseconds of pause before each event of a script, as in a live run. @default 0 */
   pace?: number;
   /** Sends `interaction_update` frames beside the simplified ones. @default true */
@@ -149,6 +151,7 @@ const optionTable: OptionTable<EmulatorOptions> = {
   busyWindowMs: duration,
   createDelayMs: duration,
   startDelayMs: duration,
+  windDownMs: duration,
   pace: duration,
   interactionUpdates: bool,
   streamNotReady: either(
@@ -203,6 +206,7 @@ export function resolveOptions(options: EmulatorOptions) {
     busyWindowMs: options.busyWindowMs ?? 2000,
     createDelayMs: options.createDelayMs ?? 0,
     startDelayMs: options.startDelayMs ?? 0,
+    windDownMs: options.windDownMs ?? 0,
     pace: options.pace ?? 0,
     interactionUpdates: options.interactionUpdates ?? true,
     streamNotReady: typeof notReady === "string" ? { form: notReady, windowMs: 2000 } : notReady,

@@ -27,6 +27,7 @@ export type {
   JsonValue,
   RunScript,
   RunScriptContext,
+  ToolCall,
   ToolOptions,
 } from "./runs/run-script.ts";
 export type { PromptMatch, ScriptBuilder } from "./runs/script-book.ts";

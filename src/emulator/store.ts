@@ -26,6 +26,7 @@ export type Usage = Schemas["Usage"];
 export class Ids {
   #count = 0;
   #requests = 0;
+  #streamIds = 0;
   #streamMs = 0;
   #streamSequence = 0;
 
@@ -38,10 +39,13 @@ export class Ids {
     return `req-${String(++this.#requests).padStart(8, "0")}`;
   }
 
-  /** `<epoch-ms>-<n>`: strictly rising over all runs, n is 0 unless the millisecond repeats. */
+  /** `<epoch-ms>-<n>`: strictly rising over all runs. As with the service n has gaps, and does not always begin at 0. */
   streamId(now: number): string {
     const ms = Math.max(Math.floor(now), this.#streamMs);
-    this.#streamSequence = ms === this.#streamMs ? this.#streamSequence + 1 : 0;
+    const isNew = ms !== this.#streamMs;
+    this.#streamIds += 1;
+    if (isNew) this.#streamSequence = this.#streamIds % 7 === 0 ? 1 : 0;
+    else this.#streamSequence += this.#streamIds % 4 === 2 ? 2 : 1;
     this.#streamMs = ms;
     return `${ms}-${this.#streamSequence}`;
   }
@@ -114,6 +118,8 @@ export interface AgentRecord {
   updatedAt: number;
   /** Oldest first. */
   runs: RunRecord[];
+  /** Events with an id of all its runs; its steps are numbered by them. */
+  updates: number;
   branches: GitBranch[];
   /** Set when a run ends: from then on answers have `git` even if nothing was pushed. */
   gitKnown: boolean;

@@ -86,6 +86,7 @@ export function addAgent(
     createdAt: now,
     updatedAt: now,
     runs: [],
+    updates: 0,
     branches: [],
     gitKnown: false,
     artifacts: new Map(),

@@ -73,7 +73,7 @@ export class RunPlayer {
   constructor(init: RunPlayerInit) {
     this.#init = init;
     this.#steps = init.script.complete();
-    this.#frames = new RunFrameWriter(init.store, init.run, init.options.interactionUpdates);
+    this.#frames = new RunFrameWriter(init.store, init.agent, init.run, init.options.interactionUpdates);
   }
 
   /** Writes nothing more, and clears the timer. */
@@ -89,9 +89,11 @@ export class RunPlayer {
     await this.#sleep(options.startDelayMs);
     if (this.#stopped) return;
     const recorded = this.#init.run.leadRecorded;
+    const first = this.#steps.findIndex(({ kind }) => kind !== "heartbeat");
+    for (const step of this.#steps.slice(0, first)) await this.#perform(step);
     if (recorded) this.#changeStatus("RUNNING");
     else this.#begin();
-    for (const step of this.#steps) {
+    for (const step of this.#steps.slice(first)) {
       if (options.pace > 0 && spoken.has(step.kind)) await this.#sleep(options.pace);
       if (this.#stopped) return;
       await this.#perform(step);
@@ -102,7 +104,7 @@ export class RunPlayer {
   /** Ends the run from outside of its script. */
   endAs(status: "CANCELLED" | "ERROR" | "EXPIRED"): void {
     this.stop();
-    this.#end(status, {});
+    this.#conclude(status, {});
   }
 
   #begin(): void {
@@ -121,7 +123,11 @@ export class RunPlayer {
         this.#text += step.text;
         return this.#frames.text(step.text);
       case "tool":
-        return this.#frames.tool(step.name, step.args, step.result, step.options);
+        return this.#frames.tools(step.calls);
+      case "step":
+        return this.#frames.step();
+      case "heartbeat":
+        return run.log.frame("heartbeat", {}, undefined, true);
       case "wait":
         return this.#sleep(step.ms);
       case "hold":
@@ -172,10 +178,15 @@ export class RunPlayer {
     }
   }
 
-  #end(status: RunStatus, options: FinishOptions): void {
+  async #end(status: RunStatus, options: FinishOptions): Promise<void> {
+    if (status === "FINISHED") this.#frames.endTurn();
+    await this.#sleep(this.#init.options.windDownMs);
+    if (!this.#stopped) this.#conclude(status, options);
+  }
+
+  #conclude(status: RunStatus, options: FinishOptions): void {
     const { store, agent, run } = this.#init;
     if (status === "FINISHED") {
-      this.#frames.endTurn();
       this.#pushAtTheEnd(options);
       const text = options.text ?? this.#text;
       if (text !== "") run.result = text;

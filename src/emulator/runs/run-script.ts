@@ -8,11 +8,11 @@ import {
   duration,
   either,
   enforce,
+  group,
   list,
   name as nameCheck,
   type OptionTable,
   oneOf,
-  record,
   string,
 } from "../check-options.ts";
 import type { AgentMode, RunStatus, Usage } from "../store.ts";
@@ -27,10 +27,22 @@ export interface ToolOptions {
   callId?: string;
   /** The tool failed: the result becomes `{ error }`. The status is still `completed`, as with the service. */
   error?: JsonValue;
-  /** Partial arguments; each is sent as `running` before the full ones. */
+  /** Partial arguments; each is sent as `running` before the full ones. @default the path of an `edit_file` with `streamContent` */
   growingArgs?: readonly JsonValue[];
+  /** Sends arguments and result exactly as given, without the fields that the service adds to some tools. @default false */
+  exact?: boolean;
   /** Leaves the field out and sets the flag, as the service does for values too large for the stream. */
   truncated?: { args?: true; result?: true };
+}
+
+/** One of the calls of {@link RunScript.tools}. */
+export interface ToolCall extends ToolOptions {
+  /** Name of the tool, such as `read_file`. */
+  name: string;
+  /** Its arguments. */
+  args?: JsonValue;
+  /** Its result, which is wrapped as `{ success }`. */
+  result?: JsonValue;
 }
 
 /** Options of {@link RunScript.cut}. */
@@ -58,7 +70,8 @@ export interface FinishOptions {
 /** @internal */
 export type ScriptStep =
   | { kind: "thinking" | "text"; text: string }
-  | { kind: "tool"; name: string; args?: JsonValue; result?: JsonValue; options: ToolOptions }
+  | { kind: "tool"; calls: readonly ToolCall[] }
+  | { kind: "step" | "heartbeat" }
   | { kind: "wait"; ms: number }
   | { kind: "hold"; name: string }
   | { kind: "status"; status: string }
@@ -78,8 +91,11 @@ const toolOptions: OptionTable<ToolOptions> = {
   callId: nameCheck,
   error: anything,
   growingArgs: list(anything),
-  truncated: record,
+  exact: bool,
+  truncated: group<NonNullable<ToolOptions["truncated"]>>({ args: bool, result: bool }),
 };
+
+const toolCall: OptionTable<ToolCall> = { ...toolOptions, name: nameCheck, args: anything, result: anything };
 
 const cutOptions: OptionTable<CutOptions> = { clean: bool, afterBytes: count, afterEvents: count };
 
@@ -155,12 +171,32 @@ export class RunScript {
     return this.#add({ kind: "text", text: delta });
   }
 
-  /** Sends a whole tool call: `running` without arguments, `running` with them, `completed`. The result is wrapped as `{ success }`. */
+  /**
+   * Sends a whole tool call, in a step of its own unless text or thinking came before it: `running` without arguments (not for
+   * `run_terminal_cmd` and `task`), `running` with them, `completed`. The result is wrapped as `{ success }`.
+   */
   tool(name: string, args?: JsonValue, result?: JsonValue, options: ToolOptions = {}): this {
     enforce(name, nameCheck, "RunScript: tool: name");
     checkOptions("RunScript: tool", options, toolOptions);
     const values = { ...(args === undefined ? {} : { args }), ...(result === undefined ? {} : { result }) };
-    return this.#add({ kind: "tool", name, ...values, options });
+    return this.#add({ kind: "tool", calls: [{ ...options, name, ...values }] });
+  }
+
+  /** Sends tool calls that run at the same time: in one step, with their frames interleaved. */
+  tools(calls: readonly ToolCall[]): this {
+    enforce(calls, list(group(toolCall)), "RunScript: tools");
+    for (const { name } of calls) enforce(name, nameCheck, "RunScript: tools: name");
+    return this.#add({ kind: "tool", calls: calls.map((call) => ({ ...call })) });
+  }
+
+  /** Ends the step of the agent's work: what follows belongs to the next one. Tool calls end theirs by themselves. */
+  step(): this {
+    return this.#add({ kind: "step" });
+  }
+
+  /** Sends a heartbeat to the readers of the moment. Heartbeats that a script begins with come between CREATING and RUNNING. */
+  heartbeat(): this {
+    return this.#add({ kind: "heartbeat" });
   }
 
   /** Waits for `ms` milliseconds of the emulator's clock. */
