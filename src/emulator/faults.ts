@@ -11,12 +11,14 @@ import {
   enforce,
   name,
   type OptionTable,
+  oneOf,
   record,
   times,
   whole,
 } from "./check-options.ts";
 import { type Answer, type HeaderEntries, isSource, json, type RecordedRequest } from "./exchange.ts";
 import { callUser } from "./failed-response.ts";
+import { type FailureName, failureNames, failureOf } from "./failures.ts";
 
 /** The requests that a fault is for: an operationId (`getArtifactBytes` for the storage), `"*"` for all, or a predicate. */
 export type FaultTarget = OperationId | "getArtifactBytes" | "*" | ((request: RecordedRequest) => boolean);
@@ -48,6 +50,12 @@ export interface StatusFaultOptions extends FaultTimes {
   /** Code of the default body. */
   code?: string;
   /** Headers of the answer. A string body has no content type unless it is given here. */
+  headers?: Record<string, string>;
+}
+
+/** The answer of a {@link Faults.failure} fault. */
+export interface FailureFaultOptions extends FaultTimes {
+  /** More headers, such as `Retry-After`. */
   headers?: Record<string, string>;
 }
 
@@ -123,6 +131,19 @@ export class Faults {
     const fallback =
       status < 400 ? undefined : { error: { code: code ?? "error", message: `Fault ${status}` } };
     const body = options.body ?? fallback;
+    return this.#plan(operation, { kind: "status", status, body, headers: options.headers ?? {} }, options);
+  }
+
+  /**
+   * Answers with a failed response as the service was seen to send it, or with any error code of the contract, instead of
+   * doing the work. Beside the codes: `included_usage_exhausted` (429 about the account's money), `usage_pricing_required` and
+   * `hard_limit_reached` (400 `usage_limit_exceeded`), `several_repositories`, `branch_not_verified`, `commit_not_verified`
+   * and `default_branch_not_found` (400 `validation_error`; the last three may pass the next time).
+   */
+  failure(operation: FaultTarget, name: FailureName, options: FailureFaultOptions = {}): this {
+    enforce(name, oneOf(...failureNames), "CursorEmulator: faults.failure: name");
+    checkOptions("CursorEmulator: faults.failure", options, { times, headers });
+    const { status, body } = failureOf(name);
     return this.#plan(operation, { kind: "status", status, body, headers: options.headers ?? {} }, options);
   }
 

@@ -3,6 +3,7 @@ import type { Caller } from "../authenticate.ts";
 import type { Call, Core, Route } from "../core.ts";
 import { json } from "../exchange.ts";
 import { failedResponse, invalid } from "../failed-response.ts";
+import { messageOf } from "../failures.ts";
 import { pageAfter } from "../page.ts";
 import { startRun } from "../runs/start-run.ts";
 import type { AgentEnv, AgentRecord, RepoConfig, RunRecord } from "../store.ts";
@@ -47,7 +48,7 @@ function checkPool(core: Core, owner: string, body: CreateAgentBody): void {
   if (pools.length === 0) throw invalid(`Pool '${name}' does not exist`);
   const isForAnyRepo = name !== "default" && pools.some((pool) => pool.repo === undefined);
   if ((body.repos?.length ?? 0) > 1 && !isForAnyRepo) {
-    throw invalid("Only an any-repo named pool takes more than one repository");
+    throw invalid(messageOf("several_repositories"));
   }
 }
 

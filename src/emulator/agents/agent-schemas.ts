@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { messageOf } from "../failures.ts";
 import { isAgentId, isHttpUrl, repositoryUrl, rule, text } from "../validate.ts";
 
 const megabyte = 1024 * 1024;
@@ -172,7 +173,7 @@ export const createAgentBody = z
     ),
     rule(
       (body) => !(body.env?.type === "machine" && (body.repos?.length ?? 0) > 1),
-      "Only an any-repo named pool takes more than one repository",
+      messageOf("several_repositories"),
     ),
   );
 

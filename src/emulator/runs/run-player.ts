@@ -231,7 +231,8 @@ export class RunPlayer {
   #pushAtTheEnd({ branch, prUrl }: FinishOptions): void {
     const { agent } = this.#init;
     const last = agent.branches.at(-1);
-    if (branch !== undefined || prUrl !== undefined) {
+    const opensPullRequest = agent.autoCreatePR && last === undefined && agent.repos.length > 0;
+    if (branch !== undefined || prUrl !== undefined || opensPullRequest) {
       this.#push(branch ?? last?.branch ?? `cursor/agent-${agent.order}`, last?.repoUrl, prUrl);
     }
     const pushed = agent.branches.at(-1);

@@ -59,9 +59,12 @@ export interface CutOptions {
 export interface FinishOptions {
   /** Final reply; with `""` the result has no text. @default all text of the script */
   text?: string;
-  /** Pull request on the pushed branch. @default one is made up if the agent has autoCreatePR */
+  /**
+   * Pull request on the pushed branch.
+   * @default one is made up if the agent has autoCreatePR, and a repository or a pushed branch
+   */
   prUrl?: string;
-  /** Branch that was pushed. @default one is made up if there is a `prUrl` and nothing was pushed yet */
+  /** Branch that was pushed. @default one is made up if there is a pull request and nothing was pushed yet */
   branch?: string;
   /** Wall-clock duration in milliseconds. @default measured by the clock */
   durationMs?: number;
