@@ -142,7 +142,9 @@ describe("saveArtifacts", () => {
 
   it("throws when there is nothing to report on: no list, no folder, wrong options", async () => {
     const { cursor, agentId, folder, emulator } = stage();
-    expect(await failure(saveArtifacts(cursor, "bc-none", join(folder, "x")))).toMatchObject({ kind: "api" });
+    expect(
+      await failure(saveArtifacts(cursor, "bc-00000000-0000-4000-8000-0000000000ff", join(folder, "x"))),
+    ).toMatchObject({ kind: "api" });
     expect(existsSync(join(folder, "x"))).toBe(false);
     writeFileSync(join(folder, "file"), "");
     expect(await failure(saveArtifacts(cursor, agentId, join(folder, "file")))).toMatchObject({
