@@ -4,9 +4,10 @@ import {
   checkCallback,
   checkClock,
   checkCount,
-  checkHeaders,
   checkOptions,
   checkTimeout,
+  flattenHeaders,
+  type HeadersInput,
   type OptionTable,
   oneOf,
   orDefault,
@@ -21,11 +22,8 @@ import type { RunSource } from "./run-source.ts";
 
 /** How a page reads a run from its own server. */
 export interface RouteSourceOptions {
-  /** Sent with each request; a function is called before each. */
-  headers?:
-    | Record<string, string>
-    | (() => Record<string, string> | Promise<Record<string, string>>)
-    | undefined;
+  /** Sent with each request, `Authorization` too; a function is called before each. */
+  headers?: HeadersInput | (() => HeadersInput | Promise<HeadersInput>) | undefined;
   /** Whether cookies are sent. @default "same-origin", the default of fetch */
   credentials?: "omit" | "same-origin" | "include" | undefined;
   /**
@@ -49,7 +47,7 @@ export interface RouteSourceOptions {
 }
 
 const checkRouteHeaders: Check<unknown> = (argument, value) =>
-  typeof value === "function" ? value : checkHeaders(argument, value);
+  typeof value === "function" ? value : flattenHeaders(argument, value);
 
 const routeOptions = {
   headers: checkRouteHeaders,
@@ -154,6 +152,7 @@ async function* readRoute(
     if (attempts >= route.maxReconnects) {
       throw new StreamError(`GET ${route.path}: gave up after ${attempts + 1} failed attempts`, {
         reason: "disconnected",
+        code: ApiError.isInstance(failure) || StreamError.isInstance(failure) ? failure.code : undefined,
         lastEventId: position,
         cause: failure,
       });
@@ -182,5 +181,6 @@ async function pauseUntilAwake(
 
 /** Whether another attempt would get the same response. */
 function isFinal(error: unknown): boolean {
+  if (ArgumentError.isInstance(error)) return true; // headers that can't be sent
   return ApiError.isInstance(error) && error.status < 500 && ![408, 425, 429].includes(error.status);
 }
