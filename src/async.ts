@@ -137,7 +137,7 @@ function listen(signal: AbortSignal) {
   const callbacks = new Set<() => void>();
   const listener = () => {
     listeners.delete(signal);
-    for (const callback of callbacks) callback();
+    for (const callback of [...callbacks]) if (callbacks.has(callback)) callback();
   };
   const stop = () => {
     if (listeners.get(signal)?.callbacks !== callbacks) return;

@@ -304,7 +304,10 @@ class Store implements RunStore {
     const names = Object.keys(next) as (keyof RunSnapshot)[];
     if (names.every((name) => next[name] === this.#snapshot[name])) return;
     this.#snapshot = next;
-    for (const { call } of this.#listeners) {
+    // A copy, since a listener may subscribe anew in its own call; one that is unsubscribed meanwhile is not called.
+    for (const entry of [...this.#listeners]) {
+      if (!this.#listeners.has(entry)) continue;
+      const { call } = entry;
       try {
         call();
       } catch (error) {
