@@ -454,6 +454,7 @@ describe("arguments that can't work are rejected by name", () => {
     ["url", () => routeSource("")],
     ["url", () => routeSource(undefined as never)],
     ["headers", () => routeSource(url, { headers: { "a b": "c" } })],
+    ["clock", () => routeSource(url, { clock: { setTimeout } as never })],
     ["idleTimeout", () => routeSource(url, { idleTimeout: 0 })],
     ["maxReconnects", () => routeSource(url, { maxReconnects: -1 })],
     ["maxEventBytes", () => routeSource(url, { maxEventBytes: 0 })],
