@@ -128,8 +128,15 @@ export function checkClock(argument: string, value: unknown): Clock | undefined 
   return clock as Clock | undefined;
 }
 
-/** Returns the headers with lower-case names; of names that differ in case only, the last one wins. */
+/** Like {@link flattenHeaders}, for headers to the API: the client makes their `Authorization` itself. */
 export function checkHeaders(argument: string, value: unknown): Record<string, string> {
+  const flat = flattenHeaders(argument, value);
+  if (flat["authorization"] === undefined) return flat;
+  throw new ArgumentError(`${argument}.authorization`, "is made from `apiKey`; see `auth` for its form");
+}
+
+/** Headers for any server. Returns them with lower-case names; of names that differ in case only, the last one wins. */
+export function flattenHeaders(argument: string, value: unknown): Record<string, string> {
   const flat: Record<string, string> = Object.create(null);
   if (value === undefined) return flat;
   if (typeof value !== "object" || value === null) throw unexpected(argument, "an object", value);
@@ -146,9 +153,6 @@ export function checkHeaders(argument: string, value: unknown): Record<string, s
     }
     if (typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) {
       throw new ArgumentError(`${argument}.${name}`, "contains a character that can't be sent in a header");
-    }
-    if (name.toLowerCase() === "authorization") {
-      throw new ArgumentError(`${argument}.${name}`, "is made from `apiKey`; see `auth` for its form");
     }
     flat[name.toLowerCase()] = text;
   }

@@ -417,6 +417,39 @@ describe("the connection of a store", () => {
   });
 });
 
+describe("listeners", () => {
+  it("that subscribe anew in their own call are called once a change", async () => {
+    const { store, play } = stage();
+    let calls = 0;
+    const once = () => {
+      const leave = store.subscribe(() => {
+        if (++calls > 100) throw new Error("called without end");
+        leave();
+        once();
+      });
+    };
+    once();
+    await settle();
+    calls = 0;
+    await play(text("1", "a"));
+    expect(calls).toBe(1);
+    await play(text("2", "b"));
+    expect(calls).toBe(2);
+  });
+
+  it("that another one has unsubscribed in the same change are not called", async () => {
+    const { store, play } = stage();
+    let leaveSecond = () => {};
+    let calls = 0;
+    store.subscribe(() => leaveSecond());
+    leaveSecond = store.subscribe(() => calls++);
+    await settle();
+    calls = 0;
+    await play(text("1", "a"));
+    expect(calls).toBe(0);
+  });
+});
+
 describe("snapshots", () => {
   it("are the same object until something changes, and share what did not change", async () => {
     const { store, listen, play } = stage();
