@@ -1,5 +1,5 @@
 import type { Frame } from "../sse.ts";
-import type { Run } from "../types.ts";
+import { isTerminalStatus, type Run } from "../types.ts";
 import {
   closingEvents,
   isStatusNews,
@@ -14,6 +14,7 @@ import {
   toRunEvent,
 } from "./events.ts";
 import type { RunCheckpoint, StreamPosition } from "./position.ts";
+import type { Progress, StreamPhase } from "./watch.ts";
 
 /** What a delivery found in its frames. */
 export type Found =
@@ -67,6 +68,11 @@ export class Delivery {
   /** What {@link take} returns before it looks at a further frame. */
   readonly #pending: Found[] = [];
   #lastFault: string | undefined;
+  #phase: StreamPhase = "active";
+  /** No frame of this connection was looked at. */
+  #isAtOpening = true;
+  /** A frame received before was skipped since the last {@link takeProgress}. */
+  #hasSkipped = false;
   #text = "";
   /** The pieces of text that {@link streamedText} has not joined yet. */
   #pieces: string[] = [];
@@ -91,6 +97,20 @@ export class Delivery {
     return this.#delivered.expired === true;
   }
 
+  /** What the stream says about the run, as far as it was delivered. */
+  get phase(): StreamPhase {
+    return this.#phase;
+  }
+
+  /** Returns what arrived since the last call and begins to count again. Call it after {@link unload}. */
+  takeProgress(): Progress {
+    const hasSkipped = this.#hasSkipped;
+    this.#hasSkipped = false;
+    if (!this.#position.takeProgress()) return hasSkipped ? "replayed" : "none";
+    this.#lastFault = undefined;
+    return "new";
+  }
+
   checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
     this.#movePosition();
     return { ...this.#position.checkpoint(), ...this.#delivered };
@@ -106,6 +126,12 @@ export class Delivery {
   }
 
   // ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The frames that follow are those of another connection. */
+  connected(): void {
+    this.#isAtOpening = true;
+    this.#phase = "active";
+  }
 
   /** Takes the next frames, after {@link unload}. */
   load(frames: Frame[]): void {
@@ -158,6 +184,8 @@ export class Delivery {
     this.#movePosition();
     if (this.#position.recognise(frame) === "new") return false;
     this.#unmoved = ++this.#next;
+    this.#hasSkipped = true;
+    this.#isAtOpening = false;
     return true;
   }
 
@@ -172,10 +200,14 @@ export class Delivery {
 
   /** The event of a frame, if the consumer should see it. */
   #accept(frame: Frame): RunEvent | undefined {
+    const isAtOpening = this.#isAtOpening;
+    this.#isAtOpening = false;
     if (!isWanted(this.#options.include, frame.event)) return undefined;
     const event = toRunEvent(frame);
     switch (event.type) {
       case "status":
+        if (!isTerminalStatus(event.data.status)) this.#phase = "active";
+        else this.#phase = isAtOpening ? "over" : "ending";
         return this.#isNews(event.data.status, frame.id) ? event : undefined;
       case "result":
         if (this.#delivered.ended) return undefined;

@@ -32,8 +32,8 @@ export interface RunStreamOptions {
   /** Milliseconds without a byte after which a connection counts as dead; heartbeats come every 15 s. @default 60_000 */
   idleTimeout?: number | undefined;
   /**
-   * Reconnects in a row without a new event before the stream gives up, attempts that fail to connect included; 0: never
-   * reconnect. @default 10
+   * Failed attempts in a row without a new event before the stream gives up, attempts that fail to connect included; 0:
+   * never reconnect after one. A connection that lasted 10 s or more and brought bytes is no failed attempt. @default 10
    */
   maxReconnects?: number | undefined;
   /** The largest event accepted, in bytes; each of its lines counts 64 more. @default 33_554_432 (32 MiB) */
@@ -108,6 +108,9 @@ export interface RunResult {
  *
  * Nothing is opened before the first reader: an iteration, `text()`, `result()` or `toReadableStream()`. Each reader
  * reads from the stream's start (`from`, or the run's beginning); two at once are two connections.
+ *
+ * Where a terminal `status` is not followed by the result within seconds, or no event with an id comes for some minutes,
+ * Get A Run is asked. If the run is over, its outcome ends the stream; if not, the connection is left alone.
  *
  * @throws ApiError, in its readers, where the server's error is final (401, 403, 404, …); {@link StreamError} where the
  * stream can't be resumed
