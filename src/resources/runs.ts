@@ -208,6 +208,9 @@ export class Runs {
 
   /**
    * Waits until a run is over, through its stream where there is one. Resolves for every outcome: look at `status`.
+   *
+   * An outcome that the stream delivered is final: where Get A Run can't be read then, the run has its status, text,
+   * duration and branches from the stream, and the other fields (`createdAt`, …) may be missing.
    * @throws RunFailedError with `throwOnFailure`; TimeoutError (phase `deadline`) after `timeout`
    * @example
    * const run = await cursor.runs.wait(ref, { timeout: 30 * 60_000 });

@@ -46,9 +46,14 @@ interface DeliveryOptions {
   include: RunStreamInclude;
   /** Where the position begins, and with it what the reader before this one delivered. */
   from: string | RunCheckpoint | undefined;
-  /** Called when the outcome becomes known. */
-  onOutcome(): void;
+  /** Called when the outcome becomes known, or the text too long. */
+  onChange(): void;
 }
+
+/** Characters of the reply's text that are kept in case that somebody asks for them later. */
+const keptUnasked = 1024 * 1024;
+/** Characters of the reply's text that are kept for somebody who asked for them. */
+const keptAsked = 32 * 1024 * 1024;
 
 /**
  * Turns frames into events, exactly once and in order, and adds the `result` and `done` events the server never sent.
@@ -74,6 +79,9 @@ export class Delivery {
   /** A frame received before was skipped since the last {@link takeProgress}. */
   #hasSkipped = false;
   #text = "";
+  /** Characters of the text; infinite once they were too many. */
+  #textLength = 0;
+  #isTextAsked = false;
   /** The pieces of text that {@link streamedText} has not joined yet. */
   #pieces: string[] = [];
 
@@ -114,6 +122,27 @@ export class Delivery {
   checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
     this.#movePosition();
     return { ...this.#position.checkpoint(), ...this.#delivered };
+  }
+
+  /** The text will be asked for: from now on much more of it is kept. */
+  askForText(): void {
+    this.#isTextAsked = true;
+  }
+
+  /** Whether the text became longer than what is kept of it; then nothing of it is. */
+  get isTextTooLong(): boolean {
+    return this.#textLength === Number.POSITIVE_INFINITY;
+  }
+
+  #keepText(text: string): void {
+    if (this.isTextTooLong) return;
+    this.#textLength += text.length;
+    this.#pieces.push(text);
+    if (this.#textLength <= (this.#isTextAsked ? keptAsked : keptUnasked)) return;
+    this.#textLength = Number.POSITIVE_INFINITY;
+    this.#text = "";
+    this.#pieces = [];
+    this.#options.onChange();
   }
 
   /** All pieces of the reply so far, joined lazily: concatenating per event dominated the profile. */
@@ -171,7 +200,7 @@ export class Delivery {
       const event = this.#accept(frame);
       if (event === undefined) continue;
       const text = textOf(event, this.#options.include);
-      if (text !== undefined) this.#pieces.push(text);
+      if (text !== undefined) this.#keepText(text);
       return { kind: "event", event };
     }
     if (this.#pending.length > 0) return this.#takePending();
@@ -284,6 +313,6 @@ export class Delivery {
 
   #settle(outcome: Outcome): void {
     this.#outcome = outcome;
-    this.#options.onOutcome();
+    this.#options.onChange();
   }
 }

@@ -100,9 +100,11 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
   #pulling: Promise<Next> | undefined;
   /** The consumer left: there is nothing more for it. */
   #isLeft = false;
+  /** Where it left. What {@link readToOutcome} reads after that is not the consumer's. */
+  #leftAt: RunCheckpoint | undefined;
 
   /**
-   * @param onChange Called when the outcome becomes known, and when the reader is left or over
+   * @param onChange Called when the outcome becomes known or the text too long, and when the reader is left or over
    */
   constructor(
     ref: RunRef,
@@ -116,8 +118,8 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     this.#options = options;
     this.#onChange = onChange;
     this.#position = new StreamPosition(include, from);
-    this.#delivery = new Delivery(this.#position, { include, from, onOutcome: () => onChange(this) });
-    this.#failures = new StreamFailures(ref, source.redactor, () => this.#delivery.checkpoint().lastEventId);
+    this.#delivery = new Delivery(this.#position, { include, from, onChange: () => onChange(this) });
+    this.#failures = new StreamFailures(ref, source.redactor, () => this.checkpoint().lastEventId);
     this.#backoff = new Backoff({ clock: source.clock, random: source.random, ...pauses });
     this.#watch = new ProgressWatch({
       clock: source.clock,
@@ -146,12 +148,33 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     if (this.#state.name === "over" && this.#state.failure) throw this.#state.failure.error;
   }
 
-  /** All pieces of the reply so far. */
+  /** The text will be asked for: see {@link streamedText}. */
+  askForText(): void {
+    this.#delivery.askForText();
+  }
+
+  /** Whether there were more characters of the text than are kept. */
+  get isTextTooLong(): boolean {
+    return this.#delivery.isTextTooLong;
+  }
+
+  /**
+   * All pieces of the reply so far.
+   * @throws StreamError where they were too many to be kept
+   */
   streamedText(): string {
+    if (this.isTextTooLong) {
+      throw this.#failures.of("reply_too_large", "the reply's text is too long to be collected");
+    }
     return this.#delivery.streamedText();
   }
 
+  /** Where the consumer stands. */
   checkpoint(): RunCheckpoint {
+    return { ...(this.#leftAt ?? this.#checkpoint()) };
+  }
+
+  #checkpoint(): RunCheckpoint {
     return { agentId: this.#ref.agentId, runId: this.#ref.id, ...this.#delivery.checkpoint() };
   }
 
@@ -178,6 +201,7 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     this.#isLeft = true;
     this.#work?.abort(left);
     this.#disconnect();
+    this.#leftAt ??= this.#checkpoint();
     this.#stopWork();
   }
 
@@ -189,7 +213,7 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
    */
   async readToOutcome(): Promise<void> {
     await this.#pulling;
-    while (!this.outcome && !this.isOver) {
+    while (!this.outcome && !this.isOver && !this.isTextTooLong) {
       const next = await this.#pull(this.#delivery.take());
       if (next.done) return;
     }
