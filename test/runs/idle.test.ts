@@ -37,7 +37,7 @@ describe("a silent connection", () => {
     const connection = { ...END(...Array(40).fill(sign), `\n\n${ending}`), pace: 59_000 };
     const server = new StreamServer([connection]);
     expect(briefly(await readAll(server)).slice(-2)).toEqual(all.slice(-2));
-    expect(server.requests).toHaveLength(1);
+    expect(server.streams).toHaveLength(1);
   });
 
   it("counts from the last byte, and only while a consumer reads", async () => {
@@ -51,7 +51,7 @@ describe("a silent connection", () => {
     })();
     await server.run(reading);
     expect(seen).toEqual(["status", "assistant", "result", "done"]);
-    expect(server.requests).toHaveLength(1);
+    expect(server.streams).toHaveLength(1);
   });
 
   it("may last without limit where the caller says so", async () => {
@@ -72,6 +72,6 @@ describe("a silent connection", () => {
     ]);
     const stream = server.cursor({ timeout: 7_000 }).runs.stream(ref);
     expect(await server.run(collect(stream))).toHaveLength(5);
-    expect(server.requests).toHaveLength(1);
+    expect(server.streams).toHaveLength(1);
   });
 });

@@ -115,10 +115,49 @@ describe("a follow-up to a busy agent", () => {
     expect(server.requests.some(({ path }) => path.includes("undefined"))).toBe(false);
   });
 
-  it("gives up after ten attempts", async () => {
-    const server = agent(Array(10).fill(busy), { runs: ["FINISHED"] });
+  it("gives up after two minutes without an active run, asked at growing pauses", async () => {
+    const server = agent(Array(100).fill(busy), { runs: ["FINISHED"] });
     await expect(create(server, { whenBusy: "wait" })).rejects.toMatchObject({ code: "agent_busy" });
-    expect(posts(server)).toHaveLength(10);
+    const times = posts(server).map(({ at }) => at);
+    expect(times.at(-1)! - times[0]!).toBeGreaterThanOrEqual(120_000);
+    expect(times.at(-1)! - times[0]!).toBeLessThan(180_000);
+    expect(times.length).toBeLessThan(20);
+  });
+
+  it("is sent however long an agent winds down within that time", async () => {
+    for (const seconds of [12, 20, 60]) {
+      const server: StreamServer = new StreamServer([], {
+        runs: ["FINISHED"],
+        other: ({ method, at }) => {
+          if (method === "GET") return { id: agentId, status: "ACTIVE", latestRunId: runId };
+          return at - posts(server)[0]!.at < seconds * 1_000 ? busy : created;
+        },
+      });
+      expect(await create(server, { whenBusy: "wait" })).toMatchObject({ id: runId });
+    }
+  });
+
+  it("waits in the order of the calls, with one attempt a turn, and never loses its place", async () => {
+    let over = 0;
+    const sentTexts: string[] = [];
+    const server: StreamServer = new StreamServer([], {
+      runs: ({ at }) => (at < over ? "RUNNING" : "FINISHED"),
+      other: ({ method, at, body }) => {
+        if (method === "GET") return { id: agentId, status: "ACTIVE", latestRunId: runId };
+        if (at < over) return busy;
+        over = at + 600_000;
+        sentTexts.push(JSON.parse(body).prompt.text);
+        return created;
+      },
+    });
+    over = server.clock.now() + 600_000;
+    const { runs } = server.cursor();
+    const names = Array.from({ length: 12 }, (_, index) => `${index}`);
+    await server.run(
+      Promise.all(names.map((prompt) => runs.create(agentId, { prompt }, { whenBusy: "wait" }))),
+    );
+    expect(sentTexts).toEqual(names);
+    expect(posts(server).length).toBeLessThanOrEqual(2 * names.length);
   });
 
   it("stops waiting when the caller aborts, with no timer left", async () => {
