@@ -1,6 +1,6 @@
-import { checkFlag, isSafeTransport, type OptionTable, orDefault } from "../check.ts";
+import { checkFlag, type OptionTable, orDefault } from "../check.ts";
 import { ApiError, type ArtifactDownload, type Cursor } from "../index.ts";
-import { answer, empty, json } from "./failure.ts";
+import { answer, apiJson, empty } from "./failure.ts";
 import { type AgentRef, checkRoute, type ServeOptions, serveTable, throughGate, toAgentRef } from "./gate.ts";
 
 /**
@@ -22,10 +22,12 @@ export async function artifactsResponse(
   return throughGate("GET", toAgentRef(agentId), checked, (ref) =>
     answer(checked, async () => {
       const { items } = await cursor.artifacts.list(ref.agentId, { signal });
-      return json(200, { items });
+      return apiJson(cursor, 200, { items }, listShape);
     }),
   );
 }
+
+const listShape = { items: [{ path: true, sizeBytes: true, updatedAt: true }] } as const;
 
 /** How a browser gets an artifact. */
 export interface ArtifactResponseOptions extends ServeOptions<AgentRef> {
@@ -64,15 +66,14 @@ export async function artifactResponse(
       const { signal } = request;
       if (proxy) return toResponse(await cursor.artifacts.download(ref.agentId, path as string, { signal }));
       const { url } = await cursor.artifacts.url(ref.agentId, path as string, { signal });
-      return empty(302, { location: checkLocation(url, ref), "referrer-policy": "no-referrer" });
+      return empty(302, { location: checkLocation(cursor, url, ref), "referrer-policy": "no-referrer" });
     }),
   );
 }
 
-/** Where a browser may be redirected to: https, or a storage on this machine, where the API is an emulator. */
-function checkLocation(url: string, { agentId }: AgentRef): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed && isSafeTransport(parsed) && parsed.username === "" && parsed.password === "") return url;
+/** Where a browser may be redirected to: https and public, or a storage on this machine, where the API is an emulator. */
+function checkLocation(cursor: Cursor, url: string, { agentId }: AgentRef): string {
+  if (cursor.artifacts.isStorageUrl(url)) return url;
   const path = `/v1/agents/${agentId}/artifacts/download`;
   throw new ApiError(`GET ${path} -> 200, but its URL is not an https address`, {
     status: 502,

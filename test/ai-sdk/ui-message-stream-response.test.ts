@@ -30,9 +30,10 @@ describe("the answer", () => {
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toEqual({
       "content-type": "text/event-stream",
-      "cache-control": "no-cache, no-transform",
+      "cache-control": "no-cache, no-store, no-transform",
       "x-vercel-ai-ui-message-stream": "v1",
       "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
     });
     await response.body!.cancel();
   });

@@ -101,6 +101,22 @@ describe("artifacts", () => {
 
   it.each([
     "http://storage.example/report.md?X-Amz-Signature=s",
+    "http://127.0.0.1:8080/report.md",
+    "http://localhost/report.md",
+    "https://localhost/report.md",
+    "https://127.1/report.md",
+    "https://2130706433/report.md",
+    "https://10.0.0.7/report.md",
+    "https://100.64.0.1/report.md",
+    "https://172.16.0.1/report.md",
+    "https://192.168.1.1/report.md",
+    "https://169.254.169.254/latest/meta-data",
+    "https://[::1]/report.md",
+    "https://[::ffff:10.0.0.7]/report.md",
+    "https://[fd00::1]/report.md",
+    "https://[fe80::1]/report.md",
+    "https://minio/report.md",
+    "https://minio.internal./report.md",
     "javascript:alert(1)",
     "data:text/html,x",
     "//storage.example/report.md",
@@ -129,11 +145,14 @@ describe("artifacts", () => {
   );
 
   it.each([
-    "https://storage.example/report.md?X-Amz-Signature=a%2Fb%20c",
-    "http://127.0.0.1:8080/report.md",
-    "http://localhost/report.md",
-  ])("are redirected to exactly the URL of the API: %s", async (url) => {
-    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
+    ["https://storage.example/report.md?X-Amz-Signature=a%2Fb%20c", "https://api.cursor.com"],
+    ["https://172.32.0.1/report.md", "https://api.cursor.com"],
+    ["https://10.example.com/report.md", "https://api.cursor.com"],
+    ["http://127.0.0.1:8080/report.md", "http://127.0.0.1:4000"],
+    ["http://localhost/report.md", "http://127.0.0.1:4000"],
+    ["https://minio.internal/report.md", "https://10.0.0.1"],
+  ])("are redirected to exactly the URL of the API: %s from %s", async (url, baseUrl) => {
+    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })], { baseUrl });
     const options = { request: get(), authorize };
     const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", options);
     expect([response.status, response.headers.get("location")]).toEqual([302, url]);

@@ -50,9 +50,10 @@ describe("a served run", () => {
     answer.headers = { ...answer.headers, "x-request-id": "req-secret", "set-cookie": "a=b", "x-other": "1" };
     const { response } = await served(new StreamServer([answer]));
     expect([...response.headers]).toEqual([
-      ["cache-control", "no-cache, no-transform"],
+      ["cache-control", "no-cache, no-store, no-transform"],
       ["content-type", "text/event-stream; charset=utf-8"],
       ["x-accel-buffering", "no"],
+      ["x-content-type-options", "nosniff"],
     ]);
   });
 
@@ -296,10 +297,11 @@ describe("a served run over time", () => {
       await server.run(runStreamResponse(cursor, ref, { ...options, clock: server.clock })),
     );
     await next();
-    vi.spyOn(cursor, "redact").mockImplementation(() => {
+    const encode = vi.spyOn(TextEncoder.prototype, "encode").mockImplementation(() => {
       throw new Error("odd");
     });
     await expect(next()).rejects.toThrow("odd");
+    encode.mockRestore();
     expect(server.openBodies).toBe(0);
     expect(server.clock.pending).toBe(0);
     await server.clock.advance(50_000);
