@@ -1,4 +1,4 @@
-import { ApiError, CursorError, StreamError, TimeoutError } from "../index.ts";
+import { ApiError, type Cursor, CursorError, StreamError, TimeoutError } from "../index.ts";
 
 /**
  * What a page learns when something fails: `{ error: { code, message } }` in an answer, `code` and `message` in a
@@ -113,6 +113,28 @@ const jsonHeaders = {
 /** An answer as JSON, which no cache may keep. */
 export const json = (status: number, body: unknown, more: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...more } });
+
+/** A shape of JSON: the fields that an answer has, each as it is (`true`) or in a shape of its own; `[shape]`: a list. */
+export type Shape = true | readonly [Shape] | { readonly [field: string]: Shape };
+
+/** An answer of the API as a page gets it: its documented fields alone, without the client's keys. */
+export function apiJson(cursor: Cursor, status: number, body: unknown, shape: Shape): Response {
+  const redact = (_: string, value: unknown) => (typeof value === "string" ? cursor.redact(value) : value);
+  return json(status, JSON.parse(JSON.stringify(pick(body, shape)), redact));
+}
+
+/** Undefined for what is not of this shape: an object where a text is documented could have anything in it. */
+function pick(value: unknown, shape: Shape): unknown {
+  if (shape === true) return typeof value === "object" ? undefined : value;
+  if (isList(shape)) return Array.isArray(value) ? value.map((item) => pick(item, shape[0])) : undefined;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(shape).filter(([field]) => Object.hasOwn(value, field));
+  return Object.fromEntries(
+    entries.map(([field, inner]) => [field, pick((value as Record<string, unknown>)[field], inner)]),
+  );
+}
+
+const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape);
 
 /** An answer without a body. */
 export const empty = (status: number, more: Record<string, string> = {}): Response =>
