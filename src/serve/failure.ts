@@ -5,7 +5,8 @@ import { ApiError, type Cursor, CursorError, StreamError, TimeoutError } from ".
  * `failure` frame. The wording is this library's; nothing of the API's answer is in it.
  *
  * - `not_found`: the agent, run or artifact does not exist, or not for this caller
- * - `method_not_allowed`, `cross_origin`, `unsupported_media_type`, `body_too_large`, `invalid_request`: the request is wrong
+ * - `method_not_allowed`, `cross_origin`, `unsupported_media_type`, `body_too_large`, `range_not_satisfiable`,
+ *   `invalid_request`: the request is wrong
  * - `agent_busy`, `agent_archived`, `run_not_cancellable`, `conflict`: not possible in the present state
  * - `rate_limited`: try again later; `usage_limit_exceeded`: the account's spending limit is reached
  * - `upstream_refused`: the API doesn't accept the server's key, or the key is not allowed to do this
@@ -20,6 +21,7 @@ export type ServeErrorCode =
   | "cross_origin"
   | "unsupported_media_type"
   | "body_too_large"
+  | "range_not_satisfiable"
   | "invalid_request"
   | "agent_busy"
   | "agent_archived"
@@ -50,6 +52,7 @@ const messages: Record<ServeErrorCode, string> = {
   cross_origin: "Requests from other sites are not accepted.",
   unsupported_media_type: "The request must be sent as application/json.",
   body_too_large: "The request body is too large.",
+  range_not_satisfiable: "The file has no such bytes.",
   invalid_request: "The request is not valid.",
   agent_busy: "The agent is still working on another prompt.",
   agent_archived: "The agent is archived.",

@@ -150,7 +150,7 @@ type GateOptions<Ref extends AgentRef> = Pick<ServeOptions<Ref>, "request" | "au
  * ids, its origin, `authorize`, and the type of its body. Otherwise answers it.
  *
  * OPTIONS is answered with the methods and no CORS header: allowing other origins is up to the server around this route.
- * HEAD is rejected like any other method, since only the API could say what a GET would answer.
+ * HEAD does what a GET does, and is answered without the body.
  *
  * @param method A POST must come from this site or an allowed origin, and must be JSON
  */
@@ -160,9 +160,28 @@ export async function throughGate<Ref extends AgentRef>(
   { request, authorize, allowedOrigins = [] }: GateOptions<Ref>,
   work: (ref: Ref) => Promise<Response>,
 ): Promise<Response> {
-  const allow = { allow: `${method}, OPTIONS` };
+  const allow = { allow: method === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS" };
   if (request.method === "OPTIONS") return empty(204, allow);
+  if (method === "GET" && request.method === "HEAD") {
+    return withoutBody(await admit(method, ref, { request, authorize, allowedOrigins }, work));
+  }
   if (request.method !== method) return failureResponse(fail(405, "method_not_allowed"), allow);
+  return admit(method, ref, { request, authorize, allowedOrigins }, work);
+}
+
+/** A HEAD's answer: that of a GET, without the body. */
+async function withoutBody(response: Response): Promise<Response> {
+  await response.body?.cancel();
+  return new Response(null, response);
+}
+
+/** The checks that follow the method's. */
+async function admit<Ref extends AgentRef>(
+  method: "GET" | "POST",
+  ref: Ref | undefined,
+  { request, authorize, allowedOrigins }: Required<GateOptions<Ref>>,
+  work: (ref: Ref) => Promise<Response>,
+): Promise<Response> {
   if (ref === undefined) return notFound();
   const foreign = method === "POST" ? rejectionOfSite(request, allowedOrigins) : undefined;
   if (foreign) return foreign;

@@ -186,10 +186,18 @@ describe("an invalid argument is rejected before anything happens", () => {
     expect(authorize).not.toHaveBeenCalled();
   });
 
-  it.each(["POST", "PUT", "DELETE", "HEAD"])("%s is answered with 405", async (method) => {
+  it("HEAD is answered as GET, without the body, and leaves no connection", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const { response, text } = await served(server, { init: { method: "HEAD" } });
+    expect([response.status, response.body, text]).toEqual([200, null, ""]);
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(server.openBodies).toBe(0);
+  });
+
+  it.each(["POST", "PUT", "DELETE"])("%s is answered with 405", async (method) => {
     const server = new StreamServer([]);
     const { response } = await served(server, { init: { method } });
-    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, OPTIONS"]);
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     expect(server.requests).toEqual([]);
   });
 
@@ -197,7 +205,7 @@ describe("an invalid argument is rejected before anything happens", () => {
     const { response } = await served(new StreamServer([]), { init: { method: "OPTIONS" } });
     expect(response.status).toBe(204);
     expect([...response.headers]).toEqual([
-      ["allow", "GET, OPTIONS"],
+      ["allow", "GET, HEAD, OPTIONS"],
       ["cache-control", "no-store"],
     ]);
   });
