@@ -265,3 +265,10 @@ it("options of the answer are unknown to the stream of chunks", () => {
   const options = { keepAlive: 1 } as object;
   expect(() => toUIMessageStream(source([]), options)).toThrow("unknown option");
 });
+
+it("a clock without `now` is an error before there is an answer", () => {
+  const clock = { setTimeout, clearTimeout } as never;
+  expect(() => toUIMessageStreamResponse(source([]), { clock })).toThrow(
+    expect.objectContaining({ argument: "clock" }),
+  );
+});
