@@ -1,6 +1,7 @@
 import type { ApiPromise } from "./api-promise.ts";
 import { checkCallback } from "./check.ts";
 import { ArgumentError, about } from "./errors.ts";
+import { shortestInText } from "./http/redact.ts";
 import { Transport } from "./http/transport.ts";
 import { type CursorOptions, type RequestOptions, resolveOptions } from "./options.ts";
 import { getApiKeyInfo, Models, Repositories, UsageResource, WorkerTokens } from "./resources/account.ts";
@@ -12,9 +13,6 @@ import { Secrets } from "./resources/secrets.ts";
 import { Workers } from "./resources/workers.ts";
 import type { RunResult } from "./runs/stream.ts";
 import type { Agent, ApiKeyInfo, CreateAgentParams, Prompt, Run } from "./types.ts";
-
-/** {@link Cursor.redact} leaves shorter keys alone; real ones are far longer. */
-const shortestKey = 16;
 
 /** The options of {@link Cursor.prompt}, beside {@link RequestOptions}. */
 export interface PromptOptions extends RequestOptions {
@@ -86,7 +84,7 @@ export class Cursor {
    * Other secrets stay, and so do keys under 16 characters, which could be words of the text.
    */
   redact(text: string): string {
-    return this.#transport.redactor.text(text, shortestKey);
+    return this.#transport.redactor.text(text, shortestInText);
   }
 
   /**

@@ -14,6 +14,7 @@ import { type GitInfo, isTerminalStatus, type RunRef, type RunStatus } from "../
 import { type Outcome, outcomeOf, type RunEvent, type RunStreamInclude, textOf } from "./events.ts";
 import type { RunCheckpoint } from "./position.ts";
 import { type ReaderOptions, RunReader, type StreamSource } from "./reader.ts";
+import { redactEvents } from "./redacted-events.ts";
 
 // ── Options ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -162,6 +163,15 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
     return this.#addConsumer();
+  }
+
+  /**
+   * The events for readers who must not see the client's keys, such as a page: keys in them are replaced, as by
+   * `cursor.redact`, also where one is spread over several deltas. A delta whose end may begin a key comes with the event
+   * after it, so the position to resume from is the last event that came.
+   */
+  redacted(): AsyncIterable<RunEvent> {
+    return { [Symbol.asyncIterator]: () => redactEvents(this.#addReader(), this.#source.redactor) };
   }
 
   /** The reply's pieces as they arrive. */

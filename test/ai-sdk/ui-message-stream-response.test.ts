@@ -26,9 +26,10 @@ describe("the answer", () => {
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toEqual({
       "content-type": "text/event-stream",
-      "cache-control": "no-cache, no-transform",
+      "cache-control": "no-cache, no-store, no-transform",
       "x-vercel-ai-ui-message-stream": "v1",
       "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
     });
     await response.body!.cancel();
   });
@@ -259,4 +260,11 @@ it.each<[string, unknown, unknown]>([
 it("options of the answer are unknown to the stream of chunks", () => {
   const options = { keepAlive: 1 } as object;
   expect(() => toUIMessageStream(source([]), options)).toThrow("unknown option");
+});
+
+it("a clock without `now` is an error before there is an answer", () => {
+  const clock = { setTimeout, clearTimeout } as never;
+  expect(() => toUIMessageStreamResponse(source([]), { clock })).toThrow(
+    expect.objectContaining({ argument: "clock" }),
+  );
 });
