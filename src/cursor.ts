@@ -12,10 +12,12 @@ import { Runs } from "./resources/runs.ts";
 import { Secrets } from "./resources/secrets.ts";
 import { Workers } from "./resources/workers.ts";
 import type { RunResult } from "./runs/stream.ts";
-import type { Agent, ApiKeyInfo, CreateAgentParams, Prompt, Run } from "./types.ts";
+import type { Agent, ApiKeyInfo, CreateAgentParams, Prompt, PromptParams, Run } from "./types.ts";
 
 /** The options of {@link Cursor.prompt}, beside {@link RequestOptions}. */
 export interface PromptOptions extends RequestOptions {
+  /** Called once with the agent's id, before the request that creates it is sent; never for a create with `envVars`. */
+  onAgentId?: ((agentId: string) => void) | undefined;
   /** Called once, when the agent and its run exist and before the run is read. The place to store their ids. */
   onCreated?: ((created: { agent: Agent; run: Run }) => void) | undefined;
   /** Called with each piece of the reply. */
@@ -103,18 +105,18 @@ export class Cursor {
    */
   async prompt(
     text: string | Prompt,
-    params: Omit<CreateAgentParams, "prompt"> = {},
+    params: PromptParams = {},
     options: PromptOptions = {},
   ): Promise<PromptResult> {
-    const { onCreated, onText, ...requestOptions } = options ?? {};
+    const { onAgentId, onCreated, onText, ...requestOptions } = options ?? {};
     // The callbacks are checked before an agent is created, which costs money. `agents.create` checks the other options.
     checkCallback("onCreated", onCreated);
     checkCallback("onText", onText);
-    for (const name of ["onCreated", "onText"]) {
+    for (const name of ["onAgentId", "onCreated", "onText"]) {
       if (name in (params ?? {})) throw new ArgumentError(name, "belongs in the third argument, the options");
     }
     const body = { ...params, prompt: text } as CreateAgentParams;
-    const { agent, run } = await this.agents.create(body, requestOptions);
+    const { agent, run } = await this.agents.create(body, { ...requestOptions, onAgentId });
     try {
       onCreated?.({ agent, run });
       const { signal, ...others } = requestOptions;

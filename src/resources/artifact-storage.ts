@@ -117,8 +117,13 @@ export class ArtifactStorage {
   }
 
   /** The error of an answer that can't be the file. */
-  invalidAnswer(status: number, problem: string, code: ClientErrorCode = "invalid_response"): ApiError {
-    return this.#apiError(` -> ${status} ${code}: the artifact ${problem}`, { status, code });
+  invalidAnswer(
+    status: number,
+    problem: string,
+    code: ClientErrorCode = "invalid_response",
+    cause?: unknown,
+  ): ApiError {
+    return this.#apiError(` -> ${status} ${code}: the artifact ${problem}`, { status, code, cause });
   }
 
   #apiError(message: string, init: Omit<ApiErrorInit, "method" | "path">): ApiError {

@@ -115,6 +115,37 @@ describe("a download that breaks", () => {
     expect(await failure(text())).toMatchObject({ code: "invalid_response", agentId });
   });
 
+  it.each([
+    ["neither tag nor date", {}],
+    ["a weak tag alone", { etag: 'W/"1"' }],
+  ])("doesn't join bytes that nothing proves to be of one file: %s", async (_, version) => {
+    const answer = (status: number, pieces: string[], then: "end" | "cut", more: object): Answer => {
+      return () => new Response(bodyOf(pieces, then), { status, headers: { ...version, ...more } });
+    };
+    const { text, asked } = artifacts(
+      answer(200, ["11111"], "cut", { "content-length": "10" }),
+      answer(206, ["22222"], "end", { "content-length": "5", "content-range": "bytes 5-9/10" }),
+    );
+    const error = await failure(text());
+    expect(error).toMatchObject({ kind: "api", code: "invalid_response", agentId });
+    expect(error.cause).toMatchObject({ kind: "connection" });
+    expect(asked()).toEqual([["1"]]);
+  });
+
+  it("before its first byte takes version, size and type from the answer that brings it", async () => {
+    const second = { etag: '"v2"', "content-type": "text/html" };
+    const { run, download, asked } = artifacts(
+      part(0, [], "cut", { "content-length": "12" }),
+      part(0, ["01"], "cut", second),
+      part(2, undefined, "end", second),
+    );
+    const got = await run(download());
+    expect([got.etag, got.sizeBytes, got.contentType]).toEqual([etag, 12, "text/plain"]);
+    expect(await run(got.text())).toBe(file);
+    expect([got.etag, got.sizeBytes, got.contentType]).toEqual(['"v2"', 10, "text/html"]);
+    expect(asked()).toEqual([["1"], ["1"], ["1", "bytes=2-", '"v2"']]);
+  });
+
   it("does not name a weak tag, which does not identify bytes", async () => {
     const date = "Thu, 01 Jan 2026 00:00:00 GMT";
     const weak = { etag: 'W/"1"', "last-modified": date };

@@ -10,6 +10,7 @@ import {
   SILENT,
 } from "../support/fake-api.ts";
 import { agent, agentId, run } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
 const conflict = failedResponse(409, "agent_id_conflict");
 const json = { "content-type": "application/json" };
@@ -286,4 +287,58 @@ it("a conflict whose body breaks off is repeated, since it may be with the agent
   const made = await play(cursor.agents.create({ prompt: "x" }, { maxRetries: 3 }));
   expect(made.run.id).toBe(run.id);
   expect(requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "GET", "GET"]);
+});
+
+describe("the id of a create", () => {
+  const slow = async (call: "create" | "prompt", params: object = {}) => {
+    const controller = new AbortController();
+    const ids: string[] = [];
+    const { cursor, requests, fails } = fake(() => {
+      controller.abort("enough");
+      return new Promise<Response>(() => {});
+    });
+    const options = {
+      signal: controller.signal,
+      onAgentId: (id: string) => ids.push(id, String(requests.length)),
+    };
+    const error = await fails(
+      call === "create"
+        ? cursor.agents.create({ prompt: "x", ...params }, options)
+        : cursor.prompt("x", params, options),
+    );
+    return { error, ids, sent: requests[0]?.json.agentId };
+  };
+
+  it.each(["create", "prompt"] as const)(
+    "is known before the request, so that an abort leaves it (%s)",
+    async (call) => {
+      const { error, ids, sent } = await slow(call);
+      expect([error, ids]).toEqual(["enough", [sent, "0"]]);
+      expect(sent).toMatch(/^bc-/);
+    },
+  );
+
+  it("is the caller's own where one is given, and none where none can be sent", async () => {
+    expect((await slow("create", { agentId })).ids).toEqual([agentId, "0"]);
+    expect((await slow("create", { envVars: { A: "1" } })).ids).toEqual([]);
+  });
+
+  it("is passed on once, however often the create is repeated", async () => {
+    const ids: string[] = [];
+    const { cursor, requests, run } = fake([reply(503), reply(503), reply(201, created(agentId))]);
+    await run(cursor.agents.create({ prompt: "x" }, { onAgentId: (id) => ids.push(id) }));
+    expect([ids.length, requests.length]).toEqual([1, 3]);
+  });
+
+  it("is not passed on where nothing is sent", async () => {
+    const ids: string[] = [];
+    const { cursor } = fake([]);
+    const onAgentId = (id: string) => ids.push(id);
+    await failure(cursor.agents.create({ prompt: "" }, { onAgentId }));
+    await failure(cursor.agents.create({ prompt: "x" }, { onAgentId, signal: AbortSignal.abort("no") }));
+    expect(await failure(cursor.agents.create({ prompt: "x" }, { onAgentId: 7 as never }))).toMatchObject({
+      argument: "onAgentId",
+    });
+    expect(ids).toEqual([]);
+  });
 });

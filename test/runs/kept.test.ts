@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  briefly,
-  collect,
-  done,
-  END,
-  REPEAT,
-  ref,
-  refuse,
-  result,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { END, failedResponse, htmlPage, REPEAT } from "../support/fake-api.ts";
+import { assistant, briefly, done, result, status } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const frames = [assistant("0", "a"), assistant("1", "b"), assistant("2", "c"), result({}, "9") + done];
 const resuming = () =>
@@ -68,9 +59,9 @@ describe("the text of a reply", () => {
 
 describe("wait() whose outcome the stream has delivered", () => {
   it.each([401, 403, 404, 500, 503])("keeps it where Get A Run answers %i", async (code) => {
-    const server = new StreamServer([END(result(), done)], { runs: [refuse(code)] });
+    const server = new StreamServer([END(result(), done)], { runs: [htmlPage(code)] });
     for (const options of [{}, { throwOnFailure: true }, { timeout: 10_000 }]) {
-      const next = new StreamServer([END(result(), done)], { runs: [refuse(code)] });
+      const next = new StreamServer([END(result(), done)], { runs: [htmlPage(code)] });
       const run = await next.run(next.cursor().runs.wait(ref, options));
       expect(run).toMatchObject({ ...ref, status: "FINISHED", result: "Hello", durationMs: 10 });
       expect(next.clock.pending).toBe(0);
@@ -80,7 +71,7 @@ describe("wait() whose outcome the stream has delivered", () => {
 });
 
 it("a rejected position keeps the server's code", async () => {
-  const server = new StreamServer([apiError(400, "invalid_last_event_id")]);
+  const server = new StreamServer([failedResponse(400, "invalid_last_event_id")]);
   await expect(
     server.run(collect(server.cursor().runs.stream(ref, { from: "777-0" }))),
   ).rejects.toMatchObject({ reason: "invalid_position", code: "invalid_last_event_id" });

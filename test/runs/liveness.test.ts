@@ -1,25 +1,10 @@
 import type { Cursor, RunStream } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  briefly,
-  type Connection,
-  CUT,
-  collect,
-  done,
-  END,
-  heartbeat,
-  REPEAT,
-  ref,
-  refuse,
-  result,
-  runOf,
-  STALL,
-  StreamServer,
-  status,
-  thinking,
-} from "../support/stream-server.ts";
+import { type Connection, CUT, END, failedResponse, htmlPage, REPEAT, STALL } from "../support/fake-api.ts";
+import { assistant, briefly, done, heartbeat, result, status, thinking } from "../support/frames.ts";
+import { ref, runOf } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -119,7 +104,7 @@ describe("a run that is over while its stream lives on", () => {
 
   it("is asked about again where Get A Run can't be read", async () => {
     const server = new StreamServer([zombie(hel, status("FINISHED"), heartbeat)], {
-      runs: [refuse(502, "<html>"), apiError(429, "rate_limited"), "RUNNING", finished],
+      runs: [htmlPage(502, "<html>"), failedResponse(429, "rate_limited"), "RUNNING", finished],
     });
     const outcome = await within(server, 5 * minute, server.cursor().runs.stream(ref).result());
     expect(outcome).toMatchObject({ status: "FINISHED" });

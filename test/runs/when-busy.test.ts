@@ -142,11 +142,11 @@ describe("a follow-up to a busy agent", () => {
     const sentTexts: string[] = [];
     const server: StreamServer = new StreamServer([], {
       runs: ({ at }) => (at < over ? "RUNNING" : "FINISHED"),
-      other: ({ method, at, body }) => {
+      other: ({ method, at, text }) => {
         if (method === "GET") return { id: agentId, status: "ACTIVE", latestRunId: runId };
         if (at < over) return busy;
         over = at + 600_000;
-        sentTexts.push(JSON.parse(body).prompt.text);
+        sentTexts.push(JSON.parse(text).prompt.text);
         return created;
       },
     });

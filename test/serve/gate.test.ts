@@ -52,7 +52,7 @@ describe("authorize", () => {
     ["a function", () => true],
   ])("that returns %s is an error, and the API is not called", async (_, verdict) => {
     const server = new StreamServer([END(...whole)]);
-    const asked = ask(server, { authorize: () => verdict as boolean });
+    const asked = ask(server, { authorize: () => verdict as unknown as boolean });
     const error = await asked.catch((thrown: unknown) => thrown);
     expect(isArgumentError(error) && error.argument).toBe("authorize");
     expect(String(error)).toContain("true, false or a Response");

@@ -8,7 +8,7 @@ import {
 } from "cursor-cloud-agents/serve";
 import { describe, expect, it } from "vitest";
 import { key, secrets } from "../secrets/scan.ts";
-import { type Connection, CUT, END, fake, failedResponse, reply } from "../support/fake-api.ts";
+import { type Connection, CUT, END, fake, reply } from "../support/fake-api.ts";
 import { assistant, done, frame, result, status, thinking, tool } from "../support/frames.ts";
 import { ref } from "../support/sample-run.ts";
 import { StreamServer } from "../support/stream-server.ts";

@@ -278,7 +278,7 @@ describe("a route that fails", () => {
     "is waited for after a 503 with Retry-After: %s, by the clock of its own Date",
     async (value, expected) => {
       const headers = { "retry-after": value, date: "Wed, 21 Oct 2099 07:27:00 GMT" };
-      expect((await read([refuse(503, "", headers), END(message(end))])).waits).toEqual([expected]);
+      expect((await read([reply(503, "", headers), END(message(end))])).waits).toEqual([expected]);
     },
   );
 

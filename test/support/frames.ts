@@ -25,10 +25,6 @@ export const result = (data: object = {}, id = "900-0"): string =>
   frame("result", { runId, status: "FINISHED", text: "Hello", durationMs: 10, ...data }, id);
 export const done = frame("done", {}, "900-0");
 
-/** A frame as `cursor-cloud-agents/serve` sends it to a page: without a name, its data says the type. */
-export const servedFrame = (data: object): string =>
-  frame(undefined, data, "id" in data && typeof data.id === "string" ? data.id : undefined);
-
 // ── Events, as the client delivers them ──────────────────────────────────────────────────────────────────────────
 
 /** `name#id text`, for comparing whole streams at a glance. */
