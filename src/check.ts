@@ -130,6 +130,7 @@ export function checkClock(argument: string, value: unknown): Clock | undefined 
 
 /** Like {@link flattenHeaders}, for headers to the API: the client makes their `Authorization` itself. */
 export function checkHeaders(argument: string, value: unknown): Record<string, string> {
+  if (value === undefined) return Object.create(null);
   const flat = flattenHeaders(argument, value);
   if (flat["authorization"] === undefined) return flat;
   throw new ArgumentError(`${argument}.authorization`, "is made from `apiKey`; see `auth` for its form");
