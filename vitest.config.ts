@@ -6,7 +6,7 @@ const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.m
 const every = "test/**/*.test.{ts,tsx}";
 
 /** Files that replace a module for themselves, and so must not share their modules with others. */
-const isolated = ["test/errors.test.ts", "test/http/retry-loading.test.ts"];
+const isolated = ["test/errors.test.ts"];
 
 /** Files that start processes or compile programs. */
 const slow = [

@@ -1,4 +1,5 @@
-import { Backoff, type Clock, race, sleep } from "../async.ts";
+import pRetry from "p-retry";
+import { Backoff, type Clock, sleep } from "../async.ts";
 import { ApiError, ConnectionError, CursorError, factsOf, TimeoutError } from "../errors.ts";
 
 /** The longest `Retry-After` that a call waits for; above it the caller gets the error, and decides. */
@@ -76,17 +77,12 @@ export async function retry<T>(
 ): Promise<T> {
   const { policy, maxRetries, signal, clock, random, onRetry } = options;
   if (maxRetries === 0 || !isRetryable(failure, policy)) throw failure;
-  // p-retry is loaded here, because most calls never fail. Where it can't be loaded, the call rejects with the first
-  // failure, which is what the caller needs to know.
-  const { default: pRetry } = await race(import("p-retry"), { signal }).catch(() => {
-    throw signal?.aborted ? signal.reason : failure;
-  });
   const schedule = new Backoff({ clock, random, ...pauses });
   let pause = 0;
   try {
     return await pRetry(
       async (number) => {
-        // The first attempt was made before p-retry was loaded. p-retry counts it as number 1, and learns that it failed.
+        // The first attempt was made without p-retry, which counts it as number 1, and learns that it failed.
         if (number === 1) throw failure;
         await sleep(clock, pause, signal);
         return attempt();
