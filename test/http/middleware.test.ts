@@ -137,7 +137,7 @@ describe("headers", () => {
     );
     const { cursor, requests } = fake(reply(200, agent));
     const error = await failure(cursor.agents.get(agentId, { headers: { Authorization: "Bearer third" } }));
-    expect(error).toMatchObject({ kind: "argument", argument: "headers.Authorization" });
+    expect(error).toMatchObject({ kind: "argument", argument: "headers.authorization" });
     expect(requests).toEqual([]);
   });
 
