@@ -116,7 +116,6 @@ export {
   type Pool,
   type Prompt,
   type PromptImage,
-  type PromptParams,
   type RegisterPoolParams,
   type RepoConfig,
   type Repository,

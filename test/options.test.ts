@@ -2,9 +2,7 @@ import { createContext, runInContext } from "node:vm";
 import { Cursor, type CursorOptions } from "cursor-cloud-agents";
 import { build } from "esbuild";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { fake, reply } from "./support/fake-api.ts";
-import { agent, agentId, key } from "./support/sample-run.ts";
-import { failure } from "./support/waiting.ts";
+import { agent, agentId, failure, fake, key, reply } from "./support/api-server.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

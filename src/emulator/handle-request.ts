@@ -6,44 +6,31 @@ import {
   headerOf,
   type IncomingRequest,
   isSource,
+  type MutableRecord,
   type Outcome,
   observeExchange,
+  recordRequest,
 } from "./exchange.ts";
-import {
-  callUser,
-  FailedResponse,
-  failedResponse,
-  flatFailedResponse,
-  ownFailure,
-} from "./failed-response.ts";
+import { FailedResponse, failedResponse, flatFailedResponse } from "./failed-response.ts";
 import { interruptAnswer, statusAnswer } from "./faults.ts";
-import type { Journal } from "./journal.ts";
 import { type MatchedRoute, matchRoute, queryOf } from "./router.ts";
 
 /**
- * Turns one request into its outcome: records it, applies the planned faults, and lets the operation answer it. If the
- * emulator or a callback of the user fails, the outcome is an answer that says so.
+ * Turns one request into its outcome: records it, applies the planned faults, and lets the operation answer it.
  *
  * @internal
  */
 export async function handleRequest(
   core: Core,
-  journal: Journal,
+  requests: MutableRecord[],
   request: IncomingRequest,
 ): Promise<Outcome> {
-  try {
-    return await answerRequest(core, journal, request);
-  } catch (error) {
-    return { kind: "answer", answer: ownFailure(error) };
-  }
-}
-
-async function answerRequest(core: Core, journal: Journal, request: IncomingRequest): Promise<Outcome> {
   const { faults } = core;
   const path = request.target.split("?", 1)[0] ?? "";
   const match = request.realm === "api" ? matchRoute(request.method, path) : undefined;
   const operationId = request.realm === "artifacts" ? "getArtifactBytes" : match?.route.operationId;
-  const record = journal.record(request, core.store.now(), operationId);
+  const record = recordRequest(request, core.store.now(), operationId);
+  requests.push(record);
   if (faults.take("drop-request", record) !== undefined) return { kind: "dropped" };
 
   const status = faults.take("status", record);
@@ -57,9 +44,7 @@ async function answerRequest(core: Core, journal: Journal, request: IncomingRequ
   const { onExchange } = core.options;
   if (onExchange !== undefined) {
     const isFaulty = [status, interruption, drop, silence].some((fault) => fault !== undefined);
-    answer = observeExchange(record, answer, isFaulty, (exchange) =>
-      callUser("onExchange", () => onExchange(exchange)),
-    );
+    answer = observeExchange(record, answer, isFaulty, onExchange);
   }
   if (delay !== undefined) await core.sleep(delay.ms);
   if (drop !== undefined || silence !== undefined || request.signal?.aborted === true) {
@@ -89,6 +74,7 @@ async function perform(
     return await route.handle({ core, request, caller, params, query: queryOf(request.target), body });
   } catch (error) {
     if (error instanceof FailedResponse) return error.answer;
+    // A script or a callback of the user has failed. The user should see that error as it is.
     throw error;
   }
 }

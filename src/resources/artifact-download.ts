@@ -19,7 +19,6 @@ import {
   checkPosition,
   continueDownload,
   type DownloadProgress,
-  isStuck,
   type ReadingProgress,
   rangeHeaders,
 } from "./artifact-continuation.ts";
@@ -38,10 +37,7 @@ export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
   resumeFrom?: ArtifactPosition | undefined;
 }
 
-/**
- * An artifact that is being downloaded. What is known of the file is that of the version whose bytes `body` gives: it may
- * change until the first byte is here, if the file is replaced meanwhile.
- */
+/** An artifact that is being downloaded. */
 export interface ArtifactDownload extends AsyncDisposable {
   /** As given. */
   readonly path: string;
@@ -95,7 +91,7 @@ export async function startDownload(
       throw about(error, { agentId });
     }
   };
-  await orFail(() => download.start());
+  const file = await orFail(() => download.start());
   const body = new ReadableStream<Uint8Array>(
     {
       pull: (controller) =>
@@ -109,25 +105,16 @@ export async function startDownload(
     { highWaterMark: 0 },
   );
   const bytes = async () => new Uint8Array(await new Response(body as unknown as BodyInit).arrayBuffer());
+  const { total, contentType, offset, isEncoded } = file;
   // Only the stored bytes can be continued in a later download.
-  const version = () => (download.file.isEncoded ? undefined : download.file.version);
+  const { etag, lastModified } = isEncoded ? { etag: null, lastModified: null } : file.version;
   return {
     path,
-    get sizeBytes() {
-      return download.file.total;
-    },
-    get contentType() {
-      return download.file.contentType;
-    },
-    get offset() {
-      return download.file.offset;
-    },
-    get etag() {
-      return version()?.etag ?? undefined;
-    },
-    get lastModified() {
-      return version()?.lastModified ?? undefined;
-    },
+    ...(total === undefined ? {} : { sizeBytes: total }),
+    ...(contentType === undefined ? {} : { contentType }),
+    offset,
+    ...(etag ? { etag } : {}),
+    ...(lastModified ? { lastModified } : {}),
     body,
     bytes,
     text: async () => new TextDecoder().decode(await bytes()),
@@ -135,7 +122,7 @@ export async function startDownload(
       download.end();
       if (!body.locked) await body.cancel();
     },
-  } as ArtifactDownload;
+  };
 }
 
 type BodyInit = ConstructorParameters<typeof Response>[0];
@@ -177,14 +164,10 @@ class Download {
     this.#controller = follow(checked.signal);
   }
 
-  /** Connects: the storage has answered. */
-  async start(): Promise<void> {
+  /** Connects; returns what the first answer says about the file. */
+  async start(): Promise<ReadingProgress> {
     while (!this.#connection) await this.#connect();
-  }
-
-  /** The file as the newest answer describes it: one that breaks before its first byte does not speak for the next. */
-  get file(): ReadingProgress {
-    return this.#progress as ReadingProgress;
+    return this.#connection.file;
   }
 
   /** The next bytes, or undefined when all are here. */
@@ -236,10 +219,6 @@ class Download {
       }
       if (!isRetryable(error, "safe") || this.#backoff.failures >= this.#maxRetries) throw error;
       await this.#backoff.pause(signal, ApiError.isInstance(error) ? error.retryAfterMs : undefined);
-      if (isStuck(this.#progress)) {
-        const problem = "broke off and can't be continued: the storage doesn't identify its version";
-        throw this.#storage.invalidAnswer(200, problem, "invalid_response", error);
-      }
       return "failed";
     }
   }

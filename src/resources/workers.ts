@@ -157,8 +157,7 @@ export class Pools extends Resource {
 
 function bothOrNeither(params: object, owner: string, name: string): void {
   const given = params as Record<string, unknown>;
-  const isMissing = (field: string) => given[field] === undefined || given[field] === null;
-  if (isMissing(owner) === isMissing(name)) return;
-  const missing = isMissing(owner) ? owner : name;
+  if ((given[owner] === undefined) === (given[name] === undefined)) return;
+  const missing = given[owner] === undefined ? owner : name;
   throw new ArgumentError(missing, `is missing: give both \`${owner}\` and \`${name}\`, or neither`);
 }

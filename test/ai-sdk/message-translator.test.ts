@@ -1,8 +1,7 @@
 import type { RunEvent } from "cursor-cloud-agents";
 import { toUIMessageStream, type UIMessageChunk } from "cursor-cloud-agents/ai-sdk";
 import { describe, expect, it } from "vitest";
-import { ref } from "../support/sample-run.ts";
-import { collect } from "../support/waiting.ts";
+import { collect, ref } from "../support/stream-server.ts";
 import {
   assistant,
   done,

@@ -1,6 +1,6 @@
 import { Cursor, type DownloadOptions } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { failure } from "../support/waiting.ts";
+import { failure } from "./helpers.ts";
 
 type Storage = (headers: Headers) => Response;
 

@@ -1,9 +1,18 @@
 import type { RunCheckpoint } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { CUT, END, failedResponse } from "../support/fake-api.ts";
-import { assistant, done, result, status, update } from "../support/frames.ts";
-import { ref } from "../support/sample-run.ts";
-import { readAll, StreamServer } from "../support/stream-server.ts";
+import {
+  apiError,
+  assistant,
+  CUT,
+  done,
+  END,
+  readAll,
+  ref,
+  result,
+  StreamServer,
+  status,
+  update,
+} from "../support/stream-server.ts";
 
 const ending = result() + done;
 const twins = (id: string) => assistant(id, id) + update(id, { type: "text-delta", text: id });
@@ -142,7 +151,7 @@ describe("a server that replays more than it was asked for", () => {
   it("since it rejected a position after the caller's own: nothing from before the caller's is delivered", async () => {
     const server = new StreamServer([
       CUT(lines(ids(5, 7))),
-      failedResponse(400, "invalid_last_event_id"),
+      apiError(400, "invalid_last_event_id"),
       END(lines(ids(0, 9)), ending),
     ]);
     expect((await readAll(server, { from: "4-0" })).map(({ id }) => id)).toEqual([

@@ -1,7 +1,6 @@
 import { ArgumentError, Cursor, isCursorError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { agentId, ref } from "../support/sample-run.ts";
-import { failure } from "../support/waiting.ts";
+import { agentId, failure, ref } from "../support/api-server.ts";
 import { calls, client, createParams, type Hostile } from "./provoke.ts";
 import { accessToken, clientSecret, envValue, expectClean, key, secrets } from "./scan.ts";
 

@@ -3,7 +3,6 @@ import { type Agent, type AgentSummary, type Cursor, isApiError, type Run } from
 import { addAgentArgument, addCommand, exampleAgent, toWholeNumber } from "../add-command.ts";
 import { exitCodes, UsageError } from "../command-failure.ts";
 import type { Context } from "../context.ts";
-import { isAccountLimit } from "../explain-error.ts";
 import { formatAge } from "../format.ts";
 import { readLine } from "../read-text.ts";
 import { describeBranches, describeDuration, paintStatus } from "../run-printer.ts";
@@ -125,25 +124,23 @@ async function latestRuns(
   const runs = new Map<string, Run>();
   const queue = agents.filter(({ latestRunId }) => latestRunId !== undefined);
   const wanted = queue.length;
-  let limit: unknown;
+  let isRateLimited = false;
   const work = async () => {
-    for (let agent = queue.shift(); agent !== undefined && !limit; agent = queue.shift()) {
+    for (let agent = queue.shift(); agent !== undefined && !isRateLimited; agent = queue.shift()) {
       const ref = { agentId: agent.id, id: agent.latestRunId as string };
       try {
         runs.set(agent.id, await cursor.runs.get(ref, { signal: context.signal, maxRetries: 0 }));
       } catch (error) {
         context.signal.throwIfAborted();
-        if (isAccountLimit(error) || (isApiError(error) && error.status === 429)) limit ??= error;
+        if (isApiError(error) && error.status === 429) isRateLimited = true;
       }
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   if (runs.size < wanted) {
-    const why = isAccountLimit(limit)
-      ? "the spend limit is reached"
-      : limit
-        ? "too many requests: wait a minute, or list fewer with --limit"
-        : "the requests failed";
+    const why = isRateLimited
+      ? "too many requests: wait a minute, or list fewer with --limit"
+      : "the requests failed";
     context.terminal.note(yellow(`the status of ${wanted - runs.size} is not known (${why})`));
   }
   return runs;
