@@ -278,7 +278,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -308,7 +308,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -335,7 +335,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -361,7 +361,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -388,7 +388,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -421,7 +421,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -453,7 +453,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -485,7 +485,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -536,7 +536,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -563,7 +563,7 @@ export interface paths {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -961,8 +961,14 @@ export interface components {
             id: string;
             /** @description The newest run. */
             latestRunId?: string;
+            /** @description What the create gave. */
+            metadata?: {
+                [key: string]: string;
+            };
             /** @description Shown name. */
             name?: string;
+            /** @description Whether pull requests are opened as Cursor's GitHub app. */
+            openAsCursorGithubApp?: boolean;
             /** @description Empty for an agent without a repository. */
             repos?: components["schemas"]["AgentRepo"][];
             skipReviewerRequest?: boolean;
@@ -1159,6 +1165,8 @@ export interface components {
              *     together with `envVars`.
              */
             agentId?: string;
+            /** @description Accepted by the server, not documented. */
+            agentServeAgent?: string;
             /**
              * @description Opens a pull request when the run is complete.
              * @default false
@@ -1178,18 +1186,34 @@ export interface components {
             };
             /** @description At most 50, with unique names. Never returned. */
             mcpServers?: components["schemas"]["McpServer"][];
+            /**
+             * @description Labels of the caller, at most 50; names have 1 to 255 characters, values at most 4096 bytes. Refused with 403
+             *     `feature_unavailable` where the feature is off.
+             */
+            metadata?: {
+                [key: string]: string;
+            };
             /** @description Mode of the first run; `agent` when omitted. */
             mode?: components["schemas"]["AgentMode"];
             /** @description Omit it for the default of the user, else the team, else the system. */
             model?: components["schemas"]["ModelRef"];
             /** @description Shown name; made from the prompt when omitted. */
             name?: string;
+            /**
+             * @description Opens the pull request as Cursor's GitHub app rather than as the user. Said to be true by default for service accounts
+             *     and false for users.
+             */
+            openAsCursorGithubApp?: boolean;
             prompt: components["schemas"]["PromptInput"];
             /**
              * @description At most 20. Not together with a named cloud environment. Omit it (with `env`) for an agent without a repository, or to
              *     target an any-repo pool. Newer documentation takes more than one on self-hosted targets only for a named any-repo pool.
              */
             repos?: components["schemas"]["RepoConfig"][];
+            /** @description Like `envVars`, but for the first run only. */
+            runEnvVars?: {
+                [key: string]: string;
+            };
             /** @description Leaves the user out of the reviewers of that pull request; means something with `autoCreatePR` only. */
             skipReviewerRequest?: boolean;
             /**
@@ -1219,11 +1243,16 @@ export interface components {
             owner: "personal" | "team";
             /** @description At most 100; may be empty. */
             repos: {
+                /** Format: uri */
                 url: string;
             }[];
         };
         /** @description A follow-up prompt. */
         CreateRunRequest: {
+            /** @description Secrets of the shell for this run only. The rules of names and values are those of a create. */
+            envVars?: {
+                [key: string]: string;
+            };
             /** @description At most 50, with unique names. They replace those of the agent's creation for this run; omit to keep them. */
             mcpServers?: components["schemas"]["McpServer"][];
             /** @description Omit it to keep the mode of the conversation. */
@@ -1722,7 +1751,10 @@ export interface components {
             prUrl?: string;
             /** @description Branch to start from, or a commit SHA (SHAs have been seen refused). Ignored when `prUrl` is given. */
             startingRef?: string;
-            /** @description GitHub URL of the repository, with its scheme; needed beside `prUrl` too. */
+            /**
+             * Format: uri
+             * @description GitHub URL of the repository, with its scheme; needed beside `prUrl` too.
+             */
             url: string;
         };
         /** @description A repository. */
@@ -1755,9 +1787,13 @@ export interface components {
             createdAt: string;
             /** @description Wall-clock time in milliseconds; terminal runs only. */
             durationMs?: number;
+            /** @description Why a run ended in `ERROR`; its form is not known. */
+            error?: unknown;
             git?: components["schemas"]["GitInfo"];
             /** @description `run-<uuid>`. */
             id: string;
+            /** @description Id to quote to the vendor's support. */
+            requestId?: string;
             /** @description The final reply; terminal runs only, and only when there is text. */
             result?: string;
             status: components["schemas"]["RunStatus"];
@@ -1830,9 +1866,13 @@ export interface components {
             createdAt: string;
             /** @description Wall-clock time in milliseconds; terminal runs only, and not always in lists. */
             durationMs?: number;
+            /** @description Why a run ended in `ERROR`; its form is not known. */
+            error?: unknown;
             git?: components["schemas"]["GitInfo"];
             /** @description `run-<uuid>`. */
             id: string;
+            /** @description Id to quote to the vendor's support. */
+            requestId?: string;
             status: components["schemas"]["RunStatus"];
             /**
              * Format: date-time
@@ -2170,7 +2210,7 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Id of the agent.
+         * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
          * @example bc-00000000-0000-0000-0000-000000000001
          */
         AgentId: string;
@@ -2733,7 +2773,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -2767,7 +2807,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -2792,7 +2832,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -2818,7 +2858,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -2858,7 +2898,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -2897,7 +2937,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -2932,7 +2972,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -2972,7 +3012,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -3011,7 +3051,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -3055,7 +3095,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -3097,7 +3137,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];
@@ -3129,7 +3169,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Id of the agent.
+                 * @description Id of the agent. One of another form than `bc-<uuid>` is refused with 400 `validation_error`.
                  * @example bc-00000000-0000-0000-0000-000000000001
                  */
                 id: components["parameters"]["AgentId"];

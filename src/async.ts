@@ -143,7 +143,7 @@ function listen(signal: AbortSignal) {
   const callbacks = new Set<() => void>();
   const listener = () => {
     listeners.delete(signal);
-    for (const callback of callbacks) callback();
+    for (const callback of [...callbacks]) if (callbacks.has(callback)) callback();
   };
   const stop = () => {
     if (listeners.get(signal)?.callbacks !== callbacks) return;
@@ -166,7 +166,10 @@ export interface BackoffOptions {
   clock: Clock;
   /** Where jitter comes from: 0 <= x < 1. */
   random: () => number;
-  /** Milliseconds of the first pause, before jitter; each further failure in a row multiplies it. */
+  /**
+   * Milliseconds of the first pause, before jitter; each further failure in a row multiplies it. Half a second at least,
+   * since a server may set it.
+   */
   base: number;
   /** Milliseconds beyond which no pause grows, before jitter. */
   cap: number;
@@ -180,6 +183,9 @@ export interface BackoffOptions {
   /** The longest wait that a server may ask for, in milliseconds. @default no limit */
   longestRetryAfter?: number;
 }
+
+/** No server is asked more often than this, in milliseconds, whatever it says itself. */
+const shortestBase = 500;
 
 /** The pauses between attempts: they grow with each failure in a row and are never shorter than the server asks for. */
 export class Backoff {
@@ -208,7 +214,7 @@ export class Backoff {
     const { random, base, cap, factor = 2, jitter = [0, 1], longestRetryAfter } = this.#options;
     const [from, to] = jitter;
     // The exponent is bounded, since a loop that never gives up would otherwise reach Infinity.
-    const step = Math.min(cap, base * factor ** Math.min(this.#failures++, 30));
+    const step = Math.min(cap, Math.max(base, shortestBase) * factor ** Math.min(this.#failures++, 30));
     const least = Math.min(retryAfterMs, longestRetryAfter ?? Number.POSITIVE_INFINITY);
     // Jitter may lengthen the wait that the server asks for, so that clients with the same answer do not return together.
     // It never shortens that wait.

@@ -128,8 +128,16 @@ export function checkClock(argument: string, value: unknown): Clock | undefined 
   return clock as Clock | undefined;
 }
 
-/** Returns the headers with lower-case names; of names that differ in case only, the last one wins. */
+/** Like {@link flattenHeaders}, for headers to the API: the client makes their `Authorization` itself. */
 export function checkHeaders(argument: string, value: unknown): Record<string, string> {
+  if (value === undefined) return Object.create(null);
+  const flat = flattenHeaders(argument, value);
+  if (flat["authorization"] === undefined) return flat;
+  throw new ArgumentError(`${argument}.authorization`, "is made from `apiKey`; see `auth` for its form");
+}
+
+/** Headers for any server. Returns them with lower-case names; of names that differ in case only, the last one wins. */
+export function flattenHeaders(argument: string, value: unknown): Record<string, string> {
   const flat: Record<string, string> = Object.create(null);
   if (value === undefined) return flat;
   if (typeof value !== "object" || value === null) throw unexpected(argument, "an object", value);
@@ -146,9 +154,6 @@ export function checkHeaders(argument: string, value: unknown): Record<string, s
     }
     if (typeof text !== "string" || !/^[\t\x20-\x7e\x80-\xff]*$/.test(text)) {
       throw new ArgumentError(`${argument}.${name}`, "contains a character that can't be sent in a header");
-    }
-    if (name.toLowerCase() === "authorization") {
-      throw new ArgumentError(`${argument}.${name}`, "is made from `apiKey`; see `auth` for its form");
     }
     flat[name.toLowerCase()] = text;
   }
@@ -188,4 +193,35 @@ export function checkRef(ref: RunRef): RunRef {
 export function isSafeTransport(url: URL): boolean {
   if (url.protocol === "https:") return true;
   return url.protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+}
+
+/**
+ * Whether a file may be at this address, which an API at `origin` gave: https to a public host. Only an API that is on
+ * this machine or in a private network may lead there; otherwise its answer could open what only this machine can reach.
+ */
+export function isStorageUrl(url: string, origin: string): boolean {
+  const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.username !== "" || parsed.password !== "") return false;
+  const api = new URL(origin);
+  if (parsed.protocol !== "https:" && !(api.protocol === "http:" && isSafeTransport(parsed))) return false;
+  return isPrivateHost(api.hostname) || !isPrivateHost(parsed.hostname);
+}
+
+/** Whether a host name, as the URL parser writes it, is that of this machine or of a private network. */
+function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, "");
+  if (host.startsWith("[")) {
+    // Unspecified, this machine, embedded IPv4, unique local, link local.
+    return /^\[(::\]|::1\]|::ffff:|::[\da-f]+:[\da-f]+\]|64:ff9b:|f[cd]|fe[89ab])/.test(host);
+  }
+  const [first = 0, second = 0] = /^\d+(\.\d+){3}$/.test(host) ? host.split(".").map(Number) : [256];
+  if (first === 256)
+    return /(^|\.)(localhost|local|internal|lan|home\.arpa)$/.test(host) || !host.includes(".");
+  return (
+    [0, 10, 127].includes(first) ||
+    (first === 100 && second >= 64 && second < 128) ||
+    (first === 169 && second === 254) ||
+    (first === 172 && second >= 16 && second < 32) ||
+    (first === 192 && second === 168)
+  );
 }

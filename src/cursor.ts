@@ -1,6 +1,7 @@
 import type { ApiPromise } from "./api-promise.ts";
 import { checkCallback } from "./check.ts";
 import { ArgumentError, about } from "./errors.ts";
+import { shortestInText } from "./http/redact.ts";
 import { Transport } from "./http/transport.ts";
 import { type CursorOptions, type RequestOptions, resolveOptions } from "./options.ts";
 import { getApiKeyInfo, Models, Repositories, UsageResource, WorkerTokens } from "./resources/account.ts";
@@ -11,13 +12,12 @@ import { Runs } from "./resources/runs.ts";
 import { Secrets } from "./resources/secrets.ts";
 import { Workers } from "./resources/workers.ts";
 import type { RunResult } from "./runs/stream.ts";
-import type { Agent, ApiKeyInfo, CreateAgentParams, Prompt, Run } from "./types.ts";
-
-/** {@link Cursor.redact} leaves shorter keys alone; real ones are far longer. */
-const shortestKey = 16;
+import type { Agent, ApiKeyInfo, CreateAgentParams, Prompt, PromptParams, Run } from "./types.ts";
 
 /** The options of {@link Cursor.prompt}, beside {@link RequestOptions}. */
 export interface PromptOptions extends RequestOptions {
+  /** Called once with the agent's id, before the request that creates it is sent; never for a create with `envVars`. */
+  onAgentId?: ((agentId: string) => void) | undefined;
   /** Called once, when the agent and its run exist and before the run is read. The place to store their ids. */
   onCreated?: ((created: { agent: Agent; run: Run }) => void) | undefined;
   /** Called with each piece of the reply. */
@@ -86,7 +86,7 @@ export class Cursor {
    * Other secrets stay, and so do keys under 16 characters, which could be words of the text.
    */
   redact(text: string): string {
-    return this.#transport.redactor.text(text, shortestKey);
+    return this.#transport.redactor.text(text, shortestInText);
   }
 
   /**
@@ -105,18 +105,18 @@ export class Cursor {
    */
   async prompt(
     text: string | Prompt,
-    params: Omit<CreateAgentParams, "prompt"> = {},
+    params: PromptParams = {},
     options: PromptOptions = {},
   ): Promise<PromptResult> {
-    const { onCreated, onText, ...requestOptions } = options ?? {};
+    const { onAgentId, onCreated, onText, ...requestOptions } = options ?? {};
     // The callbacks are checked before an agent is created, which costs money. `agents.create` checks the other options.
     checkCallback("onCreated", onCreated);
     checkCallback("onText", onText);
-    for (const name of ["onCreated", "onText"]) {
+    for (const name of ["onAgentId", "onCreated", "onText"]) {
       if (name in (params ?? {})) throw new ArgumentError(name, "belongs in the third argument, the options");
     }
     const body = { ...params, prompt: text } as CreateAgentParams;
-    const { agent, run } = await this.agents.create(body, requestOptions);
+    const { agent, run } = await this.agents.create(body, { ...requestOptions, onAgentId });
     try {
       onCreated?.({ agent, run });
       const { signal, ...others } = requestOptions;

@@ -168,9 +168,15 @@ export class TimeoutError extends CursorError {
  * - `disconnected`: gave up after too many attempts in a row without progress; resume later from `lastEventId`
  * - `invalid_position`: the server rejected the position the caller gave (`from`)
  * - `event_too_large`: one event is larger than `maxEventBytes`
+ * - `reply_too_large`: the reply's text is longer than what {@link RunStream.result} collects
  * - `closed`: {@link RunStream.close} was called while a result was awaited
  */
-export type StreamErrorReason = "disconnected" | "invalid_position" | "event_too_large" | "closed";
+export type StreamErrorReason =
+  | "disconnected"
+  | "invalid_position"
+  | "event_too_large"
+  | "reply_too_large"
+  | "closed";
 
 /** A run stream ended without an outcome. Failed HTTP responses (401, 403, 404, …) are {@link ApiError}s instead. */
 export class StreamError extends CursorError {

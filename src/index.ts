@@ -116,6 +116,7 @@ export {
   type Pool,
   type Prompt,
   type PromptImage,
+  type PromptParams,
   type RegisterPoolParams,
   type RepoConfig,
   type Repository,

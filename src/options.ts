@@ -16,6 +16,7 @@ import {
   orDefault,
 } from "./check.ts";
 import { ArgumentError, unexpected } from "./errors.ts";
+import { trimKey } from "./text.ts";
 
 /** How a {@link Cursor} connects to the API. */
 export interface CursorOptions {
@@ -154,10 +155,7 @@ function checkApiKey(_: string, value: unknown): Settings["apiKey"] {
 
 function checkKey(key: unknown): string {
   if (typeof key !== "string") throw unexpected("apiKey", "a string", key);
-  const trimmed = key
-    .trim()
-    .replace(/^(["'])(.*)\1$/s, "$2")
-    .trim();
+  const trimmed = trimKey(key);
   if (trimmed === "") throw new ArgumentError("apiKey", "must not be empty");
   if (!/^[\x21-\x7e]+$/.test(trimmed)) {
     throw new ArgumentError(

@@ -45,6 +45,11 @@ export class FrameReader {
   /** Bytes of the unfinished frame, with {@link lineWeight} for each of its lines. */
   #openBytes = 0;
   #endsInCarriageReturn = false;
+  /** The read of the body that is under way. It outlasts a {@link read} that ends early, so that no byte is lost. */
+  #reading: { chunk: Promise<Chunk>; since: number } | undefined;
+  /** {@link wake} was called, and no {@link read} ended by it yet. */
+  #isWoken = false;
+  #onWake: (() => void) | undefined;
   /** Rejects the read that is under way. */
   #interrupt: ((reason: unknown) => void) | undefined;
   // One listener for all reads: adding and removing one costs more than a read does.
@@ -57,18 +62,23 @@ export class FrameReader {
   }
 
   /**
-   * The frames of the next chunk that completes one or more; undefined at the end of the body.
-   * @param deadline A time after which the read fails, even if bytes arrive
+   * The frames of the next chunk that completes one or more; undefined at the end of the body. An empty list after
+   * {@link wake} and at `wakeAt`, even if bytes arrive: nothing is lost then, and the next call continues.
+   * @param deadline A time by the clock after which the read fails, even if bytes arrive
+   * @param wakeAt A time by the clock
    * @throws IdleError after `idleMs` without a byte, or at the deadline; FrameTooLargeError, the signal's reason, or
    * the error with which the body fails
    */
-  async read(idleMs: number, deadline?: number): Promise<Frame[] | undefined> {
+  async read(
+    idleMs: number,
+    deadline = Number.POSITIVE_INFINITY,
+    wakeAt = Number.POSITIVE_INFINITY,
+  ): Promise<Frame[] | undefined> {
     while (true) {
-      const timeout =
-        deadline === undefined ? idleMs : Math.min(idleMs, deadline - this.#options.clock.now());
-      const { done, value } = await this.#chunk(timeout);
-      if (done) this.#finish();
-      else this.#feed(value);
+      const chunk = await this.#chunk(idleMs, deadline, wakeAt);
+      if (chunk === undefined) return [];
+      const { done, value } = chunk;
+      if (!done) this.#feed(value);
       if (this.#frames.length > 0) {
         const frames = this.#frames;
         this.#frames = [];
@@ -82,13 +92,16 @@ export class FrameReader {
     }
   }
 
+  /** Ends the {@link read} under way, or else the next one, with an empty list. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#onWake?.();
+  }
+
   #feed(bytes: Uint8Array): void {
     this.#options.onChunk?.();
     const text = this.#decoder.decode(bytes, { stream: true });
-    if (text !== "") {
-      this.#endsInCarriageReturn = text.endsWith("\r");
-      this.#parser.feed(text);
-    }
+    if (text !== "") this.#parser.feed(this.#withUniformLineEnds(text));
     if (this.#frames.length > 0) return;
     // Counts the bytes as they came, and a cost for each line, because a frame of many short lines takes many times its
     // length in memory.
@@ -96,13 +109,14 @@ export class FrameReader {
   }
 
   /**
-   * At the end of the body, completes a frame that ends in a CR: the parser holds that back, since it may be half of a
-   * CRLF. Any other unfinished frame is dropped, as the standard says.
+   * Replaces CR and CRLF by LF. The parser keeps a CR at the end of a chunk, which may be half of a CRLF, and with it
+   * searches everything before it again: many such chunks in a row would take quadratic time.
    */
-  #finish(): void {
-    if (!this.#endsInCarriageReturn) return;
-    this.#endsInCarriageReturn = false;
-    this.#parser.feed("\n");
+  #withUniformLineEnds(text: string): string {
+    // The CR of this CRLF ended the line already.
+    const rest = this.#endsInCarriageReturn && text.startsWith("\n") ? text.slice(1) : text;
+    this.#endsInCarriageReturn = text.endsWith("\r");
+    return rest.includes("\r") ? rest.replaceAll(/\r\n?/g, "\n") : rest;
   }
 
   /** Ends the body and its connection. */
@@ -112,33 +126,57 @@ export class FrameReader {
     this.#options.close?.();
   }
 
-  /** One read, raced against the idle timeout and the signal: not every body listens to the signal of its request. */
-  #chunk(idleMs: number): Promise<Read> {
+  /**
+   * One read, raced against the time and the signal: not every body listens to the signal of its request. Undefined
+   * after {@link wake} and at `wakeAt`.
+   */
+  #chunk(idleMs: number, deadline: number, wakeAt: number): Promise<Chunk | undefined> {
     const { clock, signal } = this.#options;
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
-      const fail = (reason: unknown) => {
-        release();
-        reject(reason);
-      };
-      const timer =
-        idleMs === Number.POSITIVE_INFINITY
-          ? undefined
-          : clock.setTimeout(() => fail(new IdleError(`no byte for ${idleMs} ms`)), idleMs);
-      const release = () => {
+      const now = clock.now();
+      if (this.#isWoken || now >= wakeAt) {
+        this.#isWoken = false;
+        return resolve(undefined);
+      }
+      this.#reading ??= { chunk: this.#reader.read() as Promise<Chunk>, since: now };
+      const { chunk, since } = this.#reading;
+      const failAt = Math.min(since + idleMs, deadline);
+      let isSettled = false;
+      const settle = () => {
+        isSettled = true;
         if (timer !== undefined) clock.clearTimeout(timer);
         this.#interrupt = undefined;
+        this.#onWake = undefined;
       };
+      const fail = (reason: unknown) => {
+        if (isSettled) return;
+        settle();
+        reject(reason);
+      };
+      const wake = () => {
+        settle();
+        this.#isWoken = false;
+        resolve(undefined);
+      };
+      const onTimeout = () =>
+        wakeAt < failAt ? wake() : fail(new IdleError(`no byte for ${failAt - since} ms`));
+      const ms = Math.min(failAt, wakeAt) - now;
+      const timer =
+        ms === Number.POSITIVE_INFINITY ? undefined : clock.setTimeout(onTimeout, Math.max(0, ms));
       this.#interrupt = fail;
-      this.#reader.read().then((read) => {
-        release();
-        resolve(read as Read);
+      this.#onWake = wake;
+      chunk.then((read) => {
+        if (isSettled) return;
+        settle();
+        this.#reading = undefined;
+        resolve(read);
       }, fail);
     });
   }
 }
 
-type Read = { done: true; value?: undefined } | { done: false; value: Uint8Array };
+type Chunk = { done: true; value?: undefined } | { done: false; value: Uint8Array };
 
 /**
  * The bytes of memory that a line takes in addition to its text, as measured. Lines that are not kept, such as comments,

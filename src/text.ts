@@ -39,3 +39,10 @@ export function attempt<T>(read: () => T): T | undefined {
     return undefined;
   }
 }
+
+/** A key as it is meant: without the white space and the quotes that a file, a variable or a paste puts around it. */
+export const trimKey = (text: string): string =>
+  text
+    .trim()
+    .replace(/^(["'])(.*)\1$/s, "$2")
+    .trim();

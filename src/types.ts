@@ -186,13 +186,20 @@ type AgentIdOrEnvVars =
   | ({ agentId?: string | undefined } & Without<"envVars">)
   | ({ envVars?: Record<string, string> | undefined } & Without<"agentId">);
 
-/** What a new agent is made of; see Create An Agent. Only `prompt` is required. */
-export type CreateAgentParams = Given<
+/**
+ * What a new agent is made of beside its prompt. Not an `Omit` of {@link CreateAgentParams}: that would fold its unions,
+ * and allow together what excludes each other.
+ */
+export type PromptParams = Given<
   Omit<Schemas["CreateAgentRequest"], "prompt" | "env" | "repos" | "agentId" | "envVars">
-> & {
-  prompt: string | Prompt;
-} & Target &
+> &
+  Target &
   AgentIdOrEnvVars;
+
+/** What a new agent is made of; see Create An Agent. Only `prompt` is required. */
+export type CreateAgentParams = PromptParams & {
+  prompt: string | Prompt;
+};
 
 /** A follow-up; see Create A Run. */
 export type CreateRunParams = Given<Omit<Schemas["CreateRunRequest"], "prompt">> & {

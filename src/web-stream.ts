@@ -19,8 +19,12 @@ export const encodeComment = (text: string): string => `: ${text}\n\n`;
 /** Sets how long the browser waits before it reconnects. */
 export const encodeRetry = (ms: number): string => `retry: ${ms}\n\n`;
 
-/** Headers that keep compressors and proxies from holding events back. */
-export const unbuffered = { "cache-control": "no-cache, no-transform", "x-accel-buffering": "no" };
+/** Headers that keep compressors and proxies from holding events back, caches from keeping them, browsers from guessing. */
+export const unbuffered = {
+  "cache-control": "no-cache, no-store, no-transform",
+  "x-accel-buffering": "no",
+  "x-content-type-options": "nosniff",
+};
 
 export interface EventStreamBodyOptions {
   clock: Clock;

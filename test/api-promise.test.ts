@@ -1,6 +1,8 @@
 import { ApiPromise, PagePromise } from "cursor-cloud-agents";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { agent, agentId, failure, fake, refuse, reply } from "./support/api-server.ts";
+import { failedResponse, fake, reply } from "./support/fake-api.ts";
+import { agent, agentId } from "./support/sample-run.ts";
+import { failure } from "./support/waiting.ts";
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
@@ -43,7 +45,7 @@ describe("the promise of an answer", () => {
   });
 
   it("a failure is one rejection, seen in each way", async () => {
-    const { cursor, requests } = fake(refuse(404, "agent_not_found"));
+    const { cursor, requests } = fake(failedResponse(404, "agent_not_found"));
     const call = cursor.agents.get(agentId);
     const error = await failure(call);
     expect(await failure(call.withResponse())).toBe(error);
@@ -53,7 +55,7 @@ describe("the promise of an answer", () => {
   });
 
   it("a failure that is not handled is reported once", async () => {
-    const { cursor } = fake(refuse(404, "agent_not_found"));
+    const { cursor } = fake(failedResponse(404, "agent_not_found"));
     const reported: unknown[] = [];
     // In place of the listeners that would fail this test.
     const others = process.listeners("unhandledRejection");
@@ -103,14 +105,14 @@ describe("the promise of a list", () => {
   });
 
   it("that is never looked at never fails", async () => {
-    const { cursor } = fake(refuse(401, "unauthorized"));
+    const { cursor } = fake(failedResponse(401, "unauthorized"));
     cursor.agents.list();
     cursor.runs.list("");
     await settle();
   });
 
   it("that fails rejects in each way, and in the loop", async () => {
-    const { cursor, requests } = fake(refuse(401, "unauthorized"));
+    const { cursor, requests } = fake(failedResponse(401, "unauthorized"));
     const list = cursor.agents.list();
     const loop = async () => {
       for await (const _ of list);

@@ -17,7 +17,7 @@ import {
 } from "cursor-cloud-agents";
 import { describe, expect, it, vi } from "vitest";
 import { addFacts, factsOf } from "../src/errors.ts";
-import { run } from "./support/api-server.ts";
+import { run } from "./support/sample-run.ts";
 
 const at = { method: "GET", path: "/v1/me" };
 const failed = { ...run, status: "ERROR" as const };

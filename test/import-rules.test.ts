@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
   "api-promise": [],
   check: ["types", "errors", "async"],
   "web-stream": ["async"],
-  options: ["errors", "async", "check"],
+  options: ["errors", "async", "check", "text"],
   pagination: base,
   http: [...base, "generated"],
   sse: [...base, "http"],
@@ -37,7 +37,8 @@ const mayImport: Record<string, string[]> = {
   // Beside the public types, single pieces: a page must not load the whole client for an error class.
   store: [...subpath, "serve", "async", "errors", "text", "check", "options", "http", "sse", "runs"],
   react: [...subpath, "store"],
-  cli: [...subpath, "node", "emulator"],
+  // Beside the public face, what stands in one place: how a key is read and redacted, and which failures may pass.
+  cli: [...subpath, "text", "http", "node", "emulator"],
   // An independent second reading of the contract: nothing of the client.
   emulator: ["generated"],
 };
@@ -88,6 +89,64 @@ function problemsOf(path: string, text: string): string[] {
   return problems;
 }
 
+/** The relative imports of a file, as paths relative to src/: by value or by type, dynamic ones included. */
+const importsOf = (path: string, text: string): string[] =>
+  ts
+    .preProcessFile(text, true, true)
+    .importedFiles.filter(({ fileName }) => fileName.startsWith("."))
+    .map(({ fileName }) => posix.join(posix.dirname(path), fileName));
+
+/** The circles among files: groups in which every file reaches every other through imports. */
+function circlesOf(imports: ReadonlyMap<string, readonly string[]>): string[][] {
+  const reachable = new Map(
+    [...imports.keys()].map((start) => {
+      const reached = new Set<string>();
+      const waiting = [start];
+      for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+        for (const next of imports.get(path) ?? []) {
+          if (reached.has(next)) continue;
+          reached.add(next);
+          waiting.push(next);
+        }
+      }
+      return [start, reached] as const;
+    }),
+  );
+  const inCircle = [...imports.keys()].filter((path) => reachable.get(path)!.has(path));
+  const groups = inCircle.map((path) =>
+    inCircle.filter((other) => reachable.get(path)!.has(other) && reachable.get(other)!.has(path)),
+  );
+  return [...new Map(groups.map((group) => [group.join(), group])).values()];
+}
+
+// A pause after a failure goes through Backoff, so that it grows, has jitter and respects Retry-After. Other waits:
+const maySleep: Record<string, string> = {
+  "http/retry.ts": "waits for as long as Backoff says, inside p-retry's loop",
+  "runs/poller.ts": "keeps to its budget of requests per minute, after no failure",
+};
+const mayCallRandom: Record<string, string> = {
+  "async.ts": "Backoff itself",
+  "store/route-source.ts": "hands the randomness of the latest options on to Backoff",
+  "workers/queue-loop.ts": "spreads the moments at which clients list again, after no failure",
+};
+
+/** The names that a file imports from async.ts, and whether it calls a source of randomness. */
+function pausesOf(path: string, text: string) {
+  let sleeps = false;
+  let callsRandom = false;
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportSpecifier(node)) {
+      const from = node.parent.parent.parent.moduleSpecifier as ts.StringLiteral;
+      const isAsync = posix.join(posix.dirname(path), from.text) === "async.ts";
+      if (isAsync && (node.propertyName ?? node.name).text === "sleep") sleeps = true;
+    }
+    if (ts.isCallExpression(node) && /(^|[.#])random$/.test(node.expression.getText())) callsRandom = true;
+    node.forEachChild(visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true));
+  return { sleeps, callsRandom };
+}
+
 const src = new URL("../src/", import.meta.url).pathname;
 const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((path) => /\.tsx?$/.test(path));
 
@@ -98,6 +157,48 @@ describe("src/", () => {
 
   it.each(files)("%s keeps the rules", (path) => {
     expect(problemsOf(path.replaceAll("\\", "/"), readFileSync(join(src, path), "utf8"))).toEqual([]);
+  });
+});
+
+describe("all of src/", () => {
+  const texts = new Map(
+    files.map((path) => [path.replaceAll("\\", "/"), readFileSync(join(src, path), "utf8")]),
+  );
+
+  it("has no import circle, by value or by type", () => {
+    expect(circlesOf(new Map([...texts].map(([path, text]) => [path, importsOf(path, text)])))).toEqual([]);
+  });
+
+  it("pauses after failures through Backoff only", () => {
+    const pauses = [...texts].map(([path, text]) => ({ path, ...pausesOf(path, text) }));
+    const pathsOf = (kind: "sleeps" | "callsRandom") =>
+      pauses
+        .filter((file) => file[kind])
+        .map(({ path }) => path)
+        .sort();
+    expect(pathsOf("sleeps")).toEqual(Object.keys(maySleep).sort());
+    expect(pathsOf("callsRandom")).toEqual(Object.keys(mayCallRandom).sort());
+  });
+
+  it("would show a circle of types and dynamic imports", () => {
+    const imports = new Map([
+      ["a.ts", importsOf("a.ts", 'import type { B } from "./x/b.ts";')],
+      ["x/b.ts", importsOf("x/b.ts", 'const c = await import("../c.ts");')],
+      ["c.ts", importsOf("c.ts", 'export * from "./a.ts";')],
+      ["d.ts", importsOf("d.ts", 'import "./a.ts";')],
+    ]);
+    expect(circlesOf(imports)).toEqual([["a.ts", "x/b.ts", "c.ts"]]);
+  });
+
+  it.each([
+    ['import { sleep as wait } from "../async.ts";', { sleeps: true, callsRandom: false }],
+    ["const pause = 500 * this.#random();", { sleeps: false, callsRandom: true }],
+    [
+      'import { Backoff } from "../async.ts";\nnew Backoff({ random });',
+      { sleeps: false, callsRandom: false },
+    ],
+  ])("would show a pause: %s", (text, pauses) => {
+    expect(pausesOf("runs/x.ts", text)).toEqual(pauses);
   });
 });
 

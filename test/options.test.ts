@@ -2,7 +2,9 @@ import { createContext, runInContext } from "node:vm";
 import { Cursor, type CursorOptions } from "cursor-cloud-agents";
 import { build } from "esbuild";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { agent, agentId, failure, fake, key, reply } from "./support/api-server.ts";
+import { fake, reply } from "./support/fake-api.ts";
+import { agent, agentId, key } from "./support/sample-run.ts";
+import { failure } from "./support/waiting.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { agentId, failure, fake, reply } from "./support/api-server.ts";
+import { PagePromise } from "../src/pagination.ts";
+import { fake, reply } from "./support/fake-api.ts";
+import { agentId } from "./support/sample-run.ts";
+import { failure } from "./support/waiting.ts";
 
 const page = (ids: number[], nextCursor?: unknown, more: object = {}) =>
   reply(200, { items: ids.map((id) => ({ id: `bc-${id}` })), nextCursor, ...more });
@@ -135,6 +138,93 @@ describe("pages", () => {
     const { cursor, requests } = fake([reply(200, body)]);
     expect(await failure(cursor.agents.list())).toMatchObject({ kind: "api", code: "invalid_response" });
     expect(requests).toHaveLength(1);
+  });
+});
+
+describe("a page whose next page was already read", () => {
+  const first = page([1], "c1");
+  const echo = page([2], "c1");
+
+  it("comes before the error", async () => {
+    const { cursor, requests } = fake([first, echo]);
+    const seen: string[] = [];
+    const walk = async () => {
+      for await (const { id } of cursor.agents.list()) seen.push(id);
+    };
+    expect(await failure(walk())).toMatchObject({ kind: "api", code: "invalid_response" });
+    expect([seen, requests.length]).toEqual([["bc-1", "bc-2"], 2]);
+  });
+
+  it("can be read by itself, and names no page to request again", async () => {
+    const { cursor, requests } = fake([echo]);
+    const alone = await cursor.agents.list({ cursor: "c1" });
+    expect([alone.items, "nextCursor" in alone]).toEqual([[{ id: "bc-2" }], false]);
+    expect(await failure(alone.nextPage())).toMatchObject({ code: "invalid_response" });
+    expect(requests).toHaveLength(1);
+  });
+
+  it("comes from pages() and nextPage(), too, and by page tokens", async () => {
+    const workers = (ids: string[], nextPageToken?: string) =>
+      reply(200, { workers: ids.map((workerId) => ({ workerId })), totalCount: 3, nextPageToken });
+    const { cursor, requests } = fake([workers(["a"], "t1"), workers(["b"], "t2"), workers(["c"], "t1")]);
+    const seen: string[][] = [];
+    const walk = async () => {
+      for await (const { items } of cursor.workers.list().pages())
+        seen.push(items.map(({ workerId }) => workerId));
+    };
+    expect(await failure(walk())).toMatchObject({ code: "invalid_response" });
+    expect([seen, requests.length]).toEqual([[["a"], ["b"], ["c"]], 3]);
+  });
+
+  it("is not one that is requested again from the page before it", async () => {
+    const { cursor } = fake([first, page([2], "c2"), page([3]), page([2], "c2"), page([3], "c1")]);
+    const start = await cursor.agents.list();
+    const second = await start.nextPage();
+    expect((await second?.nextPage())?.items).toEqual([{ id: "bc-3" }]);
+    const again = await start.nextPage();
+    expect(again?.nextCursor).toBe("c2");
+    const last = await again?.nextPage();
+    expect([last?.items, last?.nextCursor]).toEqual([[{ id: "bc-3" }], undefined]);
+  });
+});
+
+describe("a list without end", () => {
+  const endless = (items: (index: number) => unknown[]) => {
+    let index = 0;
+    return fake(() => Response.json({ items: items(index), nextCursor: `c${index++}` }));
+  };
+
+  it.each([
+    ["empty pages", () => []],
+    ["the same item on each page", () => [{ id: "bc-1" }]],
+  ])("of %s ends with an error", async (_, items) => {
+    const { cursor, requests } = endless(items);
+    expect(await failure(idsOf(cursor.agents.list()))).toMatchObject({ code: "invalid_response" });
+    expect(requests.length).toBeLessThanOrEqual(501);
+  });
+
+  it("of ever new items ends with an error, in linear time", async () => {
+    let index = 0;
+    const list = new PagePromise<{ id: string }>({
+      path: "/v1/agents",
+      itemsKey: "items",
+      cursorKey: "nextCursor",
+      idKey: "id",
+      fetch: async () => ({
+        data: { items: [{ id: `bc-${index}` }], nextCursor: `c${index++}` },
+        response: new Response(),
+      }),
+    });
+    expect(await failure(idsOf(list))).toMatchObject({ code: "invalid_response" });
+    expect(index).toBe(10_000);
+  });
+
+  it("may have many empty pages before its last item", async () => {
+    let index = 0;
+    const { cursor } = fake(() =>
+      Response.json(++index < 500 ? { items: [], nextCursor: `c${index}` } : { items: [{ id: "bc-1" }] }),
+    );
+    expect(await idsOf(cursor.agents.list())).toEqual(["bc-1"]);
   });
 });
 

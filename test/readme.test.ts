@@ -71,7 +71,7 @@ describe("the check of the snippets", () => {
 
   it("reports what throws, awaited at the top or in a loop", async () => {
     const globals = await setStage();
-    const rejecting = snippet('await cursor.agents.get("bc-unknown");');
+    const rejecting = snippet('await cursor.agents.get("bc-00000000-0000-4000-8000-0000000000ff");');
     await expect(runSnippet(rejecting, globals)).rejects.toThrow("404 agent_not_found");
     const failing = snippet('import assert from "node:assert/strict";\nassert.equal(agent.id, run.id);');
     await expect(runSnippet(failing, globals)).rejects.toThrow(/strictly equal/);

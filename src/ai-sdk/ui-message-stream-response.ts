@@ -96,6 +96,8 @@ const resumeTable = {
  * @throws ArgumentError at once
  * @example
  * export async function POST(request: Request): Promise<Response> {
+ *   const rejection = rejectionOf(request); // of cursor-cloud-agents/serve: pages of other sites must not post here
+ *   if (rejection) return rejection;
  *   const { id, messages } = await request.json();
  *   const prompt = messages.at(-1).parts.map(({ text = "" }) => text).join("");
  *   const agentId = await agentOf(id, await userOf(request)); // yours: which chat has which agent, and whose it is

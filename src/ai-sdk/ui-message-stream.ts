@@ -11,6 +11,8 @@ import type { UIMessageChunk } from "./ui-message-chunk.ts";
 export interface RunEventSource extends AsyncIterable<RunEvent> {
   /** The run whose events they are. */
   readonly ref: RunRef;
+  /** The same events without the client's keys; a page gets these where there are both. */
+  redacted?(): AsyncIterable<RunEvent>;
 }
 
 /** How a run becomes a UI message. */
@@ -94,9 +96,8 @@ export class ChunkReader {
     const { ref } = checkSource(stream);
     this.#translator = new MessageTranslator(ref, (failure) => textOf(failure, onError?.(failure)));
     this.#metadata = messageMetadata;
-    // Now rather than at the first pull: if a caller asks for the stream's `result()` before that, it waits for this reader
-    // instead of opening a connection of its own.
-    this.#events = stream[Symbol.asyncIterator]();
+    // Now rather than at the first pull: a caller who asks for the stream's result meanwhile must find its reader.
+    this.#events = forPages(stream)[Symbol.asyncIterator]();
   }
 
   get isClosed(): boolean {
@@ -145,6 +146,9 @@ export class ChunkReader {
     Promise.resolve(this.#events.return?.()).catch(() => {});
   }
 }
+
+/** Without the client's keys, which only a RunStream knows. */
+const forPages = (stream: RunEventSource): AsyncIterable<RunEvent> => stream.redacted?.() ?? stream;
 
 function checkSource(stream: RunEventSource): RunEventSource {
   const { agentId, id } = stream?.ref ?? {};

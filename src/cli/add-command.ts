@@ -27,14 +27,26 @@ export const addRunArgument = (
   description = "the run's id (default: the latest one)",
 ): Command => command.argument("[run]", description, toRunId);
 
-/** Accepts an agent's id, or the address of its page. */
+/** Accepts an agent's id, or an address of its page: Cursor's own addresses have the id in the path or in the query. */
 export function toAgentId(text: string): string {
-  const id = /^https?:\/\/[^/]+\/agents\/([^/?#]+)/.exec(text)?.[1] ?? text;
+  const trimmed = text.trim();
+  const id = /[/?]/.test(trimmed) ? idInAddress(trimmed) : trimmed;
   // Only what can't be an id at all is rejected here, because the server may change the form of its ids.
-  if (!isPathSegment(id) || id.startsWith("run-")) {
-    throw new InvalidArgumentError(`Expected an agent's id such as ${exampleAgent}.`);
+  if (id === undefined || !isPathSegment(id) || id.startsWith("run-")) {
+    throw new InvalidArgumentError(
+      `Expected an agent's id such as ${exampleAgent}, or the address of its page.`,
+    );
   }
   return id;
+}
+
+/** The one id in an address, which may lack its scheme. What is only a path is not an address. */
+function idInAddress(text: string): string | undefined {
+  const address = /^[a-z][a-z+.-]*:\/\//i.test(text) ? text : `https://${text}`;
+  const isAddress = URL.canParse(address) && new URL(address).host.includes(".");
+  const found = new Set(address.split(/[/?#&=]|%2F|%3D/i).filter((part) => /^bc-[\w.-]+$/.test(part)));
+  const [id, another] = found;
+  return isAddress && another === undefined && !new URL(address).host.startsWith("bc-") ? id : undefined;
 }
 
 export function toRunId(text: string): string {

@@ -1,10 +1,12 @@
 import { type Command, Option } from "commander";
 import type { CreateAgentParams, CustomSubagent, McpServer, Prompt, PromptImage } from "../index.ts";
 import { imageFromFile } from "../node/index.ts";
-import { collect } from "./add-command.ts";
+import { collect, toAgentId } from "./add-command.ts";
 import { UsageError } from "./command-failure.ts";
 import type { Context } from "./context.ts";
+import { parseEnvFile } from "./env-file.ts";
 import { readJson, readText } from "./read-text.ts";
+import { toRepositoryUrl } from "./repository-url.ts";
 
 /** The options for a prompt. */
 export interface PromptFlags {
@@ -47,7 +49,7 @@ export function addAgentOptions(command: Command): Command {
   return addPromptOptions(command)
     .option(
       "--repo <url>",
-      "repository to work on, or owner/name on GitHub (more than once for several)",
+      "repository to work on: its URL, or owner/name on GitHub (more than once for several)",
       collect,
     )
     .option("--ref <name>", "branch or commit to start from")
@@ -62,7 +64,7 @@ export function addAgentOptions(command: Command): Command {
       "pass a variable of this shell on to the agent's shell (more than once for several)",
       collect,
     )
-    .option("--env-file <path>", "file of NAME=value lines for the agent's shell")
+    .option("--env-file <path>", "file of NAME=value lines for the agent's shell, read as dotenv reads them")
     .option("--subagents-file <path>", "JSON file with a list of custom subagents")
     .option("--work-on-current-branch", "push to the starting branch itself, not to a new one")
     .option("--auto-create-pr", "open a pull request when the run ends")
@@ -70,6 +72,7 @@ export function addAgentOptions(command: Command): Command {
     .option(
       "--agent-id <id>",
       "the new agent's id (bc-<uuid>), so that a repeated command can't make a second one",
+      toAgentId,
     );
 }
 
@@ -150,7 +153,7 @@ export async function readAgentParams(
     repos:
       repo.length === 0
         ? undefined
-        : repo.map((url) => withoutUndefined({ url: toRepositoryUrl(url), startingRef: ref, prUrl })),
+        : repo.map((address) => withoutUndefined({ url: toRepositoryUrl(address), startingRef: ref, prUrl })),
     model:
       model === undefined
         ? undefined
@@ -168,22 +171,8 @@ export async function readAgentParams(
 const withoutUndefined = (fields: object): object =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Expands `owner/name` to the URL on GitHub. */
-function toRepositoryUrl(text: string): string {
-  if (/^[\w.-]+\/[\w.-]+$/.test(text)) return `https://github.com/${text}`;
-  if (!/^https?:\/\//.test(text)) {
-    throw new UsageError(
-      "--repo: expected your-org/your-repo (on GitHub) or a URL such as https://github.com/your-org/your-repo",
-    );
-  }
-  if (URL.canParse(text) && (new URL(text).username || new URL(text).password)) {
-    throw new UsageError("--repo: leave the user name and password out of the URL");
-  }
-  return text;
-}
-
 function toModelParam(text: string): { id: string; value: string } {
-  const [, id, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  const [, id, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (id === undefined || value === undefined) throw new UsageError("--model-param: expected id=value");
   return { id, value };
 }
@@ -194,7 +183,10 @@ async function readEnvVars(
   { envVar = [], envFile }: AgentFlags,
 ): Promise<Record<string, string> | undefined> {
   if (envVar.length === 0 && envFile === undefined) return undefined;
-  const values = envFile === undefined ? {} : parseEnvFile(envFile, await readText(envFile, signal));
+  const values =
+    envFile === undefined
+      ? new Map<string, string>()
+      : parseEnvFile(envFile, await readText(envFile, signal));
   for (const name of envVar) {
     if (name.includes("=")) {
       throw new UsageError(
@@ -202,24 +194,11 @@ async function readEnvVars(
         "export the variable and give its name, or use --env-file",
       );
     }
-    const value = io.env[name];
+    const value = Object.hasOwn(io.env, name) ? io.env[name] : undefined;
     if (value === undefined) throw new UsageError(`--env-var: ${name} is not set in this shell`);
-    values[name] = value;
+    values.set(name, value);
   }
-  return values;
-}
-
-/** The variables of a text with lines of the form NAME=value, `export NAME="value"` or `# comment`. */
-function parseEnvFile(path: string, text: string): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (/^\s*(#|$)/.test(line)) continue;
-    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    // The message doesn't quote the line, which may be a secret.
-    if (name === undefined) throw new UsageError(`${path}: line ${index + 1} is not NAME=value`);
-    values[name] = (value as string).replace(/^(["'])(.*)\1$/, "$2");
-  }
-  return values;
+  return Object.fromEntries(values);
 }
 
 async function readList({ signal }: Context, flag: string, path: string): Promise<unknown[]> {

@@ -1,3 +1,5 @@
+import { Redactor } from "../http/redact.ts";
+import { trimKey } from "../text.ts";
 import { MissingKeyError } from "./command-failure.ts";
 import { type Input, readText } from "./read-text.ts";
 
@@ -13,13 +15,11 @@ export class ApiKey {
   /** `--api-key-file`; `-` is stdin. */
   readonly #file: string | undefined;
   #reading: Promise<string> | undefined;
-  #value: string | undefined;
+  #fromFile: string | undefined;
 
   constructor(io: KeyIo, file?: string) {
     this.#io = io;
     this.#file = file;
-    // The environment's key is redacted even where the key comes from elsewhere, until that one is known.
-    this.#value = io.env["CURSOR_API_KEY"];
   }
 
   /** Where the key comes from, for messages. */
@@ -34,20 +34,23 @@ export class ApiKey {
 
   /** The key as it was given; a file is read only once. */
   async read(signal: AbortSignal): Promise<string> {
+    let key = this.#io.env["CURSOR_API_KEY"];
     if (this.#file !== undefined) {
       this.#reading ??= readText(this.isFromStdin ? this.#io.stdin : this.#file, signal);
-      this.#value = await this.#reading;
+      key = await this.#reading;
+      this.#fromFile = key;
     }
-    if (this.#value === undefined || this.#value.trim() === "") {
+    if (key === undefined || key.trim() === "") {
       throw new MissingKeyError(
         this.#file === undefined ? "there is no API key" : `there is no API key in ${this.source}`,
       );
     }
-    return this.#value;
+    return key;
   }
 
+  /** Removes the environment's key, also where another one is used, and the file's once it is read. */
   redact(text: string): string {
-    return redactKey(text, this.#value);
+    return redactKeys(text, this.#io.env["CURSOR_API_KEY"], this.#fromFile);
   }
 }
 
@@ -55,13 +58,21 @@ export class ApiKey {
 const shortestKey = 6;
 
 /**
- * Removes the key from a text, in each form in which it is sent. The client's own errors don't contain it; this is for other
- * texts: an argument that was the key by mistake, or a message of the system.
+ * What looks like a key, although it is not the one that is in use: `crsr_…`, `key_…` with a digit in it, or a JSON web token.
+ * Somebody may have typed or pasted it in a wrong place.
  */
-export function redactKey(text: string, key: string | undefined): string {
-  const plain = key?.trim().replace(/^["'](.*)["']$/s, "$1") ?? "";
-  if (plain.length < shortestKey) return text;
-  const base64 = (value: string) => Buffer.from(value).toString("base64").replace(/=+$/, "");
-  const forms = [plain, base64(plain), base64(`${plain}:`), encodeURIComponent(plain)];
-  return forms.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
+const keyLike = /\b(?:(?:crsr|grok)_[\w-]{6,}|key_(?=[\w-]{0,100}\d)[\w-]{8,}|eyJ[\w-]{10,}(?:\.[\w-]+)*)/g;
+
+/**
+ * Removes keys from a text, in each form in which one is sent. The client's own errors don't contain its key; this is for
+ * other texts: an argument that was the key by mistake, or a message of the system.
+ */
+export function redactKeys(text: string, ...keys: (string | undefined)[]): string {
+  const redactor = new Redactor(Number.POSITIVE_INFINITY);
+  for (const key of keys.map((given) => trimKey(given ?? ""))) {
+    redactor.add(key);
+    // With white space in it, such as in "Bearer …", a key is not sent, but a message may have a part of it.
+    for (const part of key.split(/\s+/)) if (part.length >= 8) redactor.add(part);
+  }
+  return redactor.text(text, shortestKey).replace(keyLike, "[redacted]");
 }

@@ -1,16 +1,21 @@
 #!/usr/bin/env node
-import { redactKey } from "./api-key.ts";
+import { redactKeys } from "./api-key.ts";
 import { cleanLine } from "./clean-text.ts";
-import { exitCodes } from "./command-failure.ts";
+import { exitCodes, type SignalName } from "./command-failure.ts";
 import { main } from "./main.ts";
 
 /** Node fires a longer timer at once. */
 const longestTimer = 2 ** 31 - 1;
-/** After a signal, a reader that has stopped reading holds the process for at most this many milliseconds. */
-const flushWithin = 2_000;
+/** After a signal or a deadline, a reader that has stopped reading holds the process for at most this many milliseconds. */
+const flushWithin = 750;
+
+const signalOf = new Map<number, SignalName>([
+  [exitCodes.interrupted, "SIGINT"],
+  [exitCodes.terminated, "SIGTERM"],
+]);
 
 const printError = (message: string) =>
-  process.stderr.write(`error: ${cleanLine(redactKey(message, process.env["CURSOR_API_KEY"]))}\n`);
+  process.stderr.write(`error: ${cleanLine(redactKeys(message, process.env["CURSOR_API_KEY"]))}\n`);
 
 // An uncaught error is printed in one line, too: a stack doesn't help the user, and may contain what others shouldn't see.
 const onUncaught = (error: unknown) => {
@@ -44,15 +49,20 @@ let exitCode = await main(process.argv.slice(2), {
 
 const flushed = (stream: NodeJS.WriteStream) =>
   new Promise<void>((resolve) => stream.write("", () => resolve()));
-const isInterrupted = exitCode === exitCodes.interrupted || exitCode === exitCodes.terminated;
+const mustEnd = signalOf.has(exitCode) || exitCode === exitCodes.deadline;
 await Promise.race([
   Promise.all([flushed(process.stdout), flushed(process.stderr)]),
-  new Promise((resolve) => isInterrupted && setTimeout(resolve, flushWithin)),
+  new Promise((resolve) => mustEnd && setTimeout(resolve, flushWithin)),
 ]);
 if (stdoutError && exitCode === exitCodes.finished) {
   const isClosed = stdoutError.code === "EPIPE";
   if (!isClosed) printError(stdoutError.message);
   exitCode = isClosed ? exitCodes.brokenPipe : exitCodes.failed;
 }
+// A name look-up that hangs holds a thread, and process.exit waits for that thread; to die by the signal doesn't. A shell counts
+// both alike. For a process that the signal can't end, such as the first one of a container, the explicit exit follows.
+const signal = signalOf.get(exitCode);
+const isHeld = process.getActiveResourcesInfo().some((name) => /^(GetAddrInfo|FSReq)/.test(name));
+if (signal && isHeld && process.platform !== "win32") process.kill(process.pid, signal);
 // Explicit, because stdin or a connection may still be open.
 process.exit(exitCode);

@@ -55,25 +55,56 @@ const invisible = /^[\p{Mark}\u200b-\u200f\u2060\ufeff]+$/u;
 const widthOfGrapheme = (grapheme: string): number =>
   invisible.test(grapheme) ? 0 : wide.test(grapheme) ? 2 : 1;
 
-/** The number of columns that cleaned text takes on a terminal. */
+/** The time that a segmenter takes grows with the square of the text's length on some versions of Node, so it gets slices. */
+const sliceLength = 128;
+
+/** The graphemes of a text, one by one, so that a reader who has enough can stop. One that is longer than a slice comes in parts. */
+function* graphemesOf(text: string): Generator<string, void, undefined> {
+  for (let start = 0; start < text.length; ) {
+    // Half a surrogate pair would look like a grapheme of its own.
+    const slice = text.slice(start, start + sliceLength).replace(/(?<=.)[\ud800-\udbff]$/s, "");
+    const segments = Array.from(segmenter.segment(slice), ({ segment }) => segment);
+    // The last grapheme of a slice may go on in the next one.
+    if (start + slice.length < text.length && segments.length > 1) segments.pop();
+    for (const segment of segments) {
+      yield segment;
+      start += segment.length;
+    }
+  }
+}
+
+/** More than any terminal has. What is wider is not measured to its end: its text may be as long as an agent wants. */
+const mostColumns = 2_000;
+/** More than an emoji of a family needs. Text without a width, such as a stack of accents, has an end, too. */
+const charactersPerColumn = 32;
+
+/** The number of columns that cleaned text takes on a terminal; about 2,000 stands for all that are more. */
 export function displayWidth(text: string): number {
-  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  const measured = text.slice(0, mostColumns * charactersPerColumn);
+  if (/^[\x20-\x7e]*$/.test(measured)) return measured.length;
   let width = 0;
-  for (const { segment } of segmenter.segment(text)) width += widthOfGrapheme(segment);
+  for (const grapheme of graphemesOf(measured)) {
+    width += widthOfGrapheme(grapheme);
+    if (width >= mostColumns) break;
+  }
   return width;
 }
 
 /** Cuts text to at most this many columns; a text that was cut ends in an ellipsis. */
 export function shorten(text: string, columns: number): string {
-  if (displayWidth(text) <= columns) return text;
+  if (columns === Number.POSITIVE_INFINITY) return text;
+  const most = Math.max(0, columns) * charactersPerColumn;
   let width = 0;
-  let kept = "";
-  for (const { segment } of segmenter.segment(text)) {
-    width += widthOfGrapheme(segment);
-    if (width > columns - 1) break;
-    kept += segment;
+  let length = 0;
+  /** The length of what leaves room for the ellipsis. */
+  let kept = 0;
+  for (const grapheme of graphemesOf(text.slice(0, most + 1))) {
+    width += widthOfGrapheme(grapheme);
+    length += grapheme.length;
+    if (width > columns || length > most) return columns < 1 ? "" : `${text.slice(0, kept)}…`;
+    if (width < columns) kept = length;
   }
-  return columns < 1 ? "" : `${kept}…`;
+  return text;
 }
 
 export const padEnd = (text: string, columns: number): string =>

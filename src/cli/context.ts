@@ -13,6 +13,8 @@ export interface CommandLineIo extends TerminalIo {
   readonly signals: Signals;
   /** @default the global fetch */
   readonly fetch?: typeof globalThis.fetch | undefined;
+  /** @default the version of the Node that runs */
+  readonly nodeVersion?: string | undefined;
   /** Source of the jitter of pauses. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
@@ -92,6 +94,17 @@ export class Context {
     const value = this.io.env["CURSOR_BASE_URL"]?.trim();
     if (value) return { value, source: "CURSOR_BASE_URL" };
     return { value: "https://api.cursor.com", source: "default" };
+  }
+
+  /**
+   * The base URL for messages, without the parts that may hold a secret: user name, password, query and fragment. The client
+   * rejects a URL that has them.
+   */
+  get printableBaseUrl(): string {
+    const { value } = this.baseUrl;
+    const { protocol, host, pathname } = URL.canParse(value) ? new URL(value) : ({} as Partial<URL>);
+    if (protocol !== "https:" && protocol !== "http:") return "not a web address";
+    return this.redact(`${protocol}//${host}${pathname}`.replace(/\/+$/, ""));
   }
 
   /** The client. It is created at the first call, because `emulator` and `--help` need no key. */

@@ -3,6 +3,7 @@ import { CommandFailure, dashboard, exitCodes } from "./command-failure.ts";
 import type { Context } from "./context.ts";
 import { UnfinishedRun } from "./follow-run.ts";
 import { formatDuration } from "./format.ts";
+import { findProxy } from "./proxy.ts";
 
 /** An error in words for the user. */
 export interface Explanation {
@@ -32,10 +33,11 @@ export function explainError(thrown: unknown, context: Context): Explanation {
     const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
     return { message, hints: resume, exitCode: exitCodes.failed, fields: { name, message } };
   }
+  const advice = [...adviceFor(error, context), ...unknownOutcome(error, context)];
+  const follow = canResume(error) ? resume : [];
   const hints = [
-    ...adviceFor(error, context),
-    ...unknownOutcome(error, context),
-    ...(canResume(error) ? resume : []),
+    // After a broken stream, following it again is what most users want; after a failed response, it fails again.
+    ...(isStreamError(error) ? [...follow, ...advice] : [...advice, ...follow]),
     ...(isApiError(error) && error.requestId ? [`request id for support: ${error.requestId}`] : []),
   ];
   const { body: _, ...fields } = error.toJSON();
@@ -50,7 +52,7 @@ function exitCodeOfError(error: CursorError): number {
   if (error.kind === "argument") return exitCodes.usage;
   if (isTimeoutError(error) && error.phase === "deadline") return exitCodes.deadline;
   if (!isApiError(error)) return exitCodes.failed;
-  if (error.code === "usage_limit_exceeded" || error.code === "plan_required") return exitCodes.account;
+  if (isAccountLimit(error) || error.code === "plan_required") return exitCodes.account;
   const isAboutRepository = error.code === "repository_access";
   return [401, 403].includes(error.status) && !isAboutRepository ? exitCodes.account : exitCodes.failed;
 }
@@ -65,18 +67,43 @@ function unknownOutcome(error: CursorError, context: Context): string[] {
 
 function adviceFor(error: CursorError, context: Context): string[] {
   if (isApiError(error)) {
-    const advice = adviceByCode.get(error.code ?? "") ?? byStatus[error.status];
+    const ofLimit = isAccountLimit(error) ? spendLimit : undefined;
+    const advice = ofLimit ?? adviceByCode.get(error.code ?? "") ?? byStatus[error.status];
     return advice?.(error, context) ?? [];
   }
   if (error.kind === "connection" || (isTimeoutError(error) && error.phase !== "deadline")) {
+    const proxy = findProxy(context.baseUrl.value, context.io);
     return [
-      `the API could not be reached at ${context.baseUrl.value}; find out why: ${context.command("doctor")}`,
+      `the API could not be reached at ${context.printableBaseUrl}; find out why: ${context.command("doctor")}`,
+      ...(proxy === undefined ? [] : [`${proxy.variable} is set; ${proxy.advice}`]),
+      ...(isRefusedByProxy(error) ? ["the proxy answered 407: it wants a user name and a password"] : []),
     ];
   }
-  if (isStreamError(error) && error.reason === "invalid_position") {
+  if (!isStreamError(error)) return [];
+  if (error.reason === "invalid_position") {
     return ["--from is not a position in this run: leave it out to follow the run from its start"];
   }
-  return [];
+  return CursorError.isInstance(error.cause) ? adviceFor(error.cause, context) : [];
+}
+
+/** An error that is about the account's money, not about the rate of requests: no wait helps, whatever Retry-After says. */
+export function isAccountLimit(error: unknown): boolean {
+  if (!isApiError(error)) return false;
+  if (error.code === "usage_limit_exceeded") return true;
+  const { message } = error;
+  const isAboutUsage =
+    (/\bincluded\b/i.test(message) && /\busage\b/i.test(message)) || /on-demand\s+usage/i.test(message);
+  return error.status === 429 && isAboutUsage;
+}
+
+/** A proxy's refusal stands somewhere in the chain of causes. */
+function isRefusedByProxy(error: unknown): boolean {
+  let cause = error;
+  for (let depth = 0; depth < 10 && cause instanceof Error; depth++) {
+    if (/\b407\b/.test(cause.message)) return true;
+    cause = cause.cause;
+  }
+  return false;
 }
 
 type Advice = (error: ApiError, context: Context) => string[];
@@ -92,6 +119,14 @@ const slowDown: Advice = (error, context) => [
     : `too many requests: ${tryAgain(error.retryAfterMs, context)}`,
 ];
 
+/** Only where the code itself is about money, Retry-After may be the end of the billing period. */
+const spendLimit: Advice = (error, context) => [
+  error.retryAfterMs === undefined || error.code !== "usage_limit_exceeded"
+    ? "the spend limit is reached: wait for the next billing period, or raise the limit"
+    : `the spend limit is reached: ${tryAgain(error.retryAfterMs, context)}, or raise the limit`,
+  `limits and usage: ${dashboard} (Usage)`,
+];
+
 const notFound: Advice = (_, context) => [
   `check the id (${context.command("ls")}); agents of other accounts are not found either`,
 ];
@@ -102,12 +137,6 @@ const byCode: Record<string, Advice | undefined> = {
   plan_required: () => [
     "the key is valid, but cloud agents need a paid plan: a new key won't help",
     `plans: https://cursor.com/pricing; the API's documentation: ${documentation}`,
-  ],
-  usage_limit_exceeded: (error, context) => [
-    error.retryAfterMs === undefined
-      ? "the spend limit is reached: wait for the next billing period, or raise the limit"
-      : `the spend limit is reached: ${tryAgain(error.retryAfterMs, context)}, or raise the limit`,
-    `limits and usage: ${dashboard} (Usage)`,
   ],
   rate_limit_exceeded: slowDown,
   role_forbidden: () => ["your role in the team doesn't allow this: ask an admin of the team"],
@@ -142,8 +171,8 @@ const byCode: Record<string, Advice | undefined> = {
     error.agentId === undefined
       ? []
       : [`list the artifacts: ${context.command("artifacts", "ls", error.agentId)}`],
-  invalid_response: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy in front of it?`],
-  redirect_refused: (_, context) => [`is ${context.baseUrl.value} the API, or a proxy in front of it?`],
+  invalid_response: (_, context) => [`is ${context.printableBaseUrl} the API, or a proxy in front of it?`],
+  redirect_refused: (_, context) => [`is ${context.printableBaseUrl} the API, or a proxy in front of it?`],
 };
 
 /** A map, because a code comes from the server and may be the name of an object's property, such as `constructor`. */

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { addExamples } from "./add-command.ts";
 import { cleanText } from "./clean-text.ts";
+import { UsageError } from "./command-failure.ts";
 import { addAccountCommands } from "./commands/account.ts";
 import { addAgentCommands } from "./commands/agents.ts";
 import { addArtifactCommands } from "./commands/artifacts.ts";
@@ -9,6 +10,7 @@ import { addDoctorCommand } from "./commands/doctor.ts";
 import { addEmulatorCommand } from "./commands/emulator.ts";
 import { addCancelCommand, addRunCommands } from "./commands/runs.ts";
 import type { Context } from "./context.ts";
+import { TextCommand } from "./text-command.ts";
 
 // The path is the same from src/cli and from dist/cli.
 const manifest = new URL("../../package.json", import.meta.url);
@@ -32,7 +34,7 @@ commands that fail end in "failure", too. A wrong command line writes nothing to
 export function createProgram(context: Context): Command {
   const { io } = context;
   const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
-  const program = new Command("cursor-agents")
+  const program = new TextCommand("cursor-agents")
     .description("Cursor's cloud agents from the command line: start them, follow them, save what they made.")
     .version(version, "--version", "print the version")
     .helpOption("-h, --help", "show help")
@@ -60,7 +62,10 @@ export function createProgram(context: Context): Command {
     })
     .showHelpAfterError("(--help shows commands and options)")
     .exitOverride()
-    .hook("preAction", () => context.configure(program.opts()));
+    .hook("preAction", (_, command) => {
+      context.configure(program.opts());
+      rejectEmptyValues(command);
+    });
   addExamples(program, 'run "Add a README" --repo https://github.com/your-org/your-repo', "ls", "doctor");
   program.addHelpText("after", exitCodesHelp);
   // In the order of the help.
@@ -72,4 +77,26 @@ export function createProgram(context: Context): Command {
   addEmulatorCommand(program, context);
   addDoctorCommand(program, context);
   return program;
+}
+
+/**
+ * Rejects an option whose value is empty, which is what a variable that isn't set leaves. To send it as "any" would do
+ * something to everything that was meant for one thing.
+ */
+function rejectEmptyValues(command: Command): void {
+  const values = command.optsWithGlobals<Record<string, unknown>>();
+  for (const { long, attributeName } of optionsOf(command)) {
+    const given = [values[attributeName]].flat();
+    if (given.some((value) => typeof value === "string" && value.trim() === "")) {
+      throw new UsageError(`${long}: expected a value, got an empty text`);
+    }
+  }
+}
+
+function optionsOf(command: Command): { long: string; attributeName: string }[] {
+  const own = command.options.map((option) => ({
+    long: option.long ?? option.flags,
+    attributeName: option.attributeName(),
+  }));
+  return command.parent === null ? own : [...own, ...optionsOf(command.parent)];
 }

@@ -14,7 +14,9 @@ export const usageQuery = z.strictObject({ runId: z.optional(text) });
 /** Body of Create A User-Scoped Worker Token. */
 export const createSubTokenBody = z
   .strictObject({
-    forUserEmail: z.optional(z.string().check(z.minLength(3))),
+    forUserEmail: z.optional(
+      z.string().check(rule((value) => /^[^\s@]+@[^\s@]+$/.test(value), "Invalid email")),
+    ),
     forUserId: z.optional(z.int().check(z.minimum(1))),
   })
   .check(

@@ -1,6 +1,7 @@
 import { fingerprint, toBytes } from "./body-source.ts";
 import { type HeaderEntries, headerOf } from "./exchange.ts";
 import { failedResponse, flatFailedResponse } from "./failed-response.ts";
+import { messageOf } from "./failures.ts";
 import type { ApiKeyInfo } from "./store.ts";
 
 /** An API key that the emulator knows. */
@@ -85,11 +86,7 @@ export function authenticate(headers: HeaderEntries, keys: readonly EmulatorKey[
   const key = sent === undefined ? undefined : findKey(sent, keys);
   if (key === undefined || key.revoked === true) throw flatFailedResponse(401, "Invalid User API Key");
   if (key.plan === "free") {
-    throw failedResponse(
-      403,
-      "plan_required",
-      "Cloud Agents require a paid plan. Please upgrade your plan to continue.",
-    );
+    throw failedResponse(403, "plan_required", messageOf("plan_required"));
   }
   const kind = key.kind ?? "user";
   const serviceAccountId = key.serviceAccountId ?? `sa_${fingerprint(toBytes(key.key)).slice(0, 6)}`;

@@ -41,7 +41,7 @@ export function createCore(options: ResolvedOptions, faults: Faults): Core {
     environments: new EnvironmentStore(store),
     secrets: new SecretStore(store),
     scripts: new ScriptBook(),
-    gates: new Gates(),
+    gates: new Gates(clock),
     rateLimits: new RateLimits(clock),
     sleep: (ms) => (ms > 0 ? new Promise((resolve) => clock.setTimeout(resolve, ms)) : Promise.resolve()),
   };

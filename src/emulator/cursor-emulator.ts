@@ -2,17 +2,19 @@ import { addAgent } from "./agents/agent-routes.ts";
 import { createAgentBody } from "./agents/agent-schemas.ts";
 import { toAgent, toRun } from "./agents/agent-views.ts";
 import { toBytes } from "./body-source.ts";
+import { checkOptions, content, enforce, name } from "./check-options.ts";
 import { type Core, createCore } from "./core.ts";
 import { type EmulatorOptions, type ResolvedOptions, resolveOptions } from "./emulator-options.ts";
 import { EnvironmentControls, SecretControls } from "./environments/environment-controls.ts";
-import type { IncomingRequest, MutableRecord, Outcome, RecordedRequest } from "./exchange.ts";
+import type { IncomingRequest, Outcome, RecordedRequest } from "./exchange.ts";
 import { Faults } from "./faults.ts";
 import { handleRequest } from "./handle-request.ts";
+import { Journal } from "./journal.ts";
 import { createFetch } from "./mounts/fetch-mount.ts";
 import { createHandlers, type MswRequestHandler } from "./mounts/msw-handlers.ts";
 import type { EmulatorServer, ListenOptions } from "./mounts/node-listener.ts";
 import { routes } from "./router.ts";
-import type { PromptMatch, ScriptBuilder } from "./runs/script-book.ts";
+import { isPattern, type PromptMatch, type ScriptBuilder } from "./runs/script-book.ts";
 import type { Agent, AgentRecord, CreateAgentRequest, Run, RunRecord } from "./store.ts";
 import { validate } from "./validate.ts";
 import { WorkerControls } from "./workers/worker-controls.ts";
@@ -59,11 +61,12 @@ export class CursorEmulator {
   /** Reads and adds secrets. */
   readonly secrets = new SecretControls(() => this.#core);
   readonly #options: ResolvedOptions;
-  readonly #requests: MutableRecord[] = [];
+  readonly #journal: Journal;
   #core: Core;
 
   constructor(options: EmulatorOptions = {}) {
     this.#options = resolveOptions(options);
+    this.#journal = new Journal(this.#options.journal);
     this.#core = createCore(this.#options, this.faults);
     this.fetch = createFetch(this.#options, this.#handle);
   }
@@ -73,9 +76,9 @@ export class CursorEmulator {
     return this.#options.origin + this.#options.basePath;
   }
 
-  /** All requests received so far, oldest first. */
+  /** The requests received so far, oldest first: as many as the option `journal` allows. */
   get requests(): readonly RecordedRequest[] {
-    return this.#requests;
+    return this.#journal.requests;
   }
 
   /** The operations that the emulator implements. */
@@ -112,7 +115,7 @@ export class CursorEmulator {
 
   /** Defines what runs with a matching prompt do. The newest script that matches wins; other prompts get a plausible default. */
   script(match: PromptMatch, build: ScriptBuilder): this {
-    const isMatch = typeof match === "string" || typeof match === "function" || match instanceof RegExp;
+    const isMatch = typeof match === "string" || typeof match === "function" || isPattern(match);
     if (!isMatch)
       throw new TypeError(
         "CursorEmulator: script(match, …): expected a string, a RegExp or a function as match",
@@ -131,6 +134,7 @@ export class CursorEmulator {
 
   /** Creates an agent without a request. The body is validated as Create An Agent validates it. */
   addAgent(body: CreateAgentRequest, options: { owner?: string } = {}): { agent: Agent; run: Run } {
+    checkOptions<{ owner?: string }>("CursorEmulator: addAgent", options, { owner: name });
     const { agent, run } = addAgent(this.#core, validate(createAgentBody, body), options.owner ?? "owner");
     return { agent: toAgent(agent, this.#options), run: toRun(agent, run) };
   }
@@ -147,8 +151,15 @@ export class CursorEmulator {
 
   /** Writes an artifact of an agent. Any path is allowed, even one the service would never return. */
   addArtifact(agentId: string, path: string, bytes: Uint8Array | string, contentType?: string): void {
-    const content = typeof bytes === "string" ? toBytes(bytes) : bytes;
-    this.#core.store.addArtifact(this.#agent(agentId), path, content, contentType);
+    enforce(path, name, "CursorEmulator: addArtifact: path");
+    enforce(bytes, content, "CursorEmulator: addArtifact: bytes");
+    const written = typeof bytes === "string" ? toBytes(bytes) : bytes;
+    this.#core.store.addArtifact(this.#agent(agentId), path, written, contentType);
+  }
+
+  /** Forgets the recorded requests, and nothing else. */
+  forgetRequests(): void {
+    this.#journal.clear();
   }
 
   /** Ends the retention of a run's stream: new connections get 410. Open streams continue. */
@@ -163,13 +174,13 @@ export class CursorEmulator {
   reset(): void {
     this.#core.workers.close();
     for (const agent of [...this.#core.store.agents.values()]) this.#core.store.deleteAgent(agent);
-    this.#requests.length = 0;
+    this.#journal.clear();
     this.faults.clear();
     this.#core = createCore(this.#options, this.faults);
   }
 
   readonly #handle = (request: IncomingRequest): Promise<Outcome> =>
-    handleRequest(this.#core, this.#requests, request);
+    handleRequest(this.#core, this.#journal, request);
 
   #agent(agentId: string): AgentRecord {
     const agent = this.#core.store.agents.get(agentId);

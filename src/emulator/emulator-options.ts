@@ -1,8 +1,26 @@
 import type { EmulatorKey } from "./authenticate.ts";
+import {
+  bool,
+  type Check,
+  callback,
+  checkOptions,
+  count,
+  duration,
+  either,
+  group,
+  limit,
+  list,
+  name,
+  type OptionTable,
+  oneOf,
+  record,
+} from "./check-options.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { ExchangeRecord } from "./exchange.ts";
+import type { EmulatorJournalOptions } from "./journal.ts";
 import type { EmulatorRateLimit } from "./rate-limits.ts";
 import type { Model } from "./store.ts";
+import { isHttpUrl } from "./validate.ts";
 
 /** A member of the team, for whom a sub-token can be created. */
 export interface EmulatorMember {
@@ -36,7 +54,7 @@ export interface EmulatorSecretsOptions {
 
 /** Behaviour of a {@link CursorEmulator}. All times are milliseconds of its clock. */
 export interface EmulatorOptions {
-  /** @default the real clock */
+  /** A {@link ManualClock} must be the client's clock, too. @default the real clock */
   clock?: Clock;
   /** Base URL of the API in `fetch` and `handlers()`. @default "https://api.cursor.com" */
   baseUrl?: string;
@@ -59,6 +77,8 @@ export interface EmulatorOptions {
   createDelayMs?: number;
   /** Milliseconds for which a run stays CREATING. @default 0 (until the next microtask) */
   startDelayMs?: number;
+  /** Milliseconds from the last event of a script to the final status and the result, as with the service, which takes ten seconds. @default 0 */
+  windDownMs?: number;
   /** Milliseconds of pause before each event of a script, as in a live run. @default 0 */
   pace?: number;
   /** Sends `interaction_update` frames beside the simplified ones. @default true */
@@ -72,6 +92,8 @@ export interface EmulatorOptions {
   artifactDelayMs?: number;
   /** With `enabled: false` usage gets 403 `feature_unavailable`; `cost` adds the undocumented cost fields. @default enabled, no cost */
   usage?: { enabled?: boolean; cost?: boolean };
+  /** Takes `metadata` on Create An Agent; otherwise that is 403 `feature_unavailable`. @default false */
+  metadata?: boolean;
   /** Leaves the scheme out of `repos[].url` in Get An Agent, as was seen once. @default false */
   schemelessRepoUrls?: boolean;
   /** @default a short list with `default`, `composer-2` and others */
@@ -92,38 +114,74 @@ export interface EmulatorOptions {
   shortPages?: boolean;
   /** @default none */
   rateLimit?: EmulatorRateLimit;
+  /** How many requests are kept for `requests`. @default 10000 requests and 64 MiB */
+  journal?: EmulatorJournalOptions;
   /** Called with each exchange when its body has ended, for example to check it against the contract. */
   onExchange?(exchange: ExchangeRecord): void;
 }
 
-/** All option names, so that a misspelt option is an error in JavaScript, too. */
-const optionNames: Record<keyof EmulatorOptions, true> = {
-  clock: true,
-  baseUrl: true,
-  artifactsOrigin: true,
-  keys: true,
-  retentionSeconds: true,
-  heartbeat: true,
-  urlLifetimeSeconds: true,
-  busyWindowMs: true,
-  createDelayMs: true,
-  startDelayMs: true,
-  pace: true,
-  interactionUpdates: true,
-  streamNotReady: true,
-  artifactDelayMs: true,
-  usage: true,
-  schemelessRepoUrls: true,
-  models: true,
-  repositories: true,
-  repositoriesLimit: true,
-  pools: true,
-  members: true,
-  workers: true,
-  secrets: true,
-  shortPages: true,
-  rateLimit: true,
-  onExchange: true,
+const keyOptions: OptionTable<EmulatorKey> = {
+  key: name,
+  kind: oneOf("user", "service-account"),
+  plan: oneOf("paid", "free"),
+  revoked: bool,
+  owner: name,
+  serviceAccountId: name,
+  repositories: list(name),
+  role: oneOf("admin", "member", "none"),
+  info: record,
+};
+
+const clockOptions: Check = (value) =>
+  ["now", "setTimeout", "clearTimeout"].every((method) => typeof Object(value)[method] === "function")
+    ? undefined
+    : "a clock with now, setTimeout and clearTimeout";
+
+const url: Check = (value) =>
+  typeof value === "string" && isHttpUrl(value) ? undefined : "an http or https URL";
+
+const optionTable: OptionTable<EmulatorOptions> = {
+  clock: clockOptions,
+  baseUrl: url,
+  artifactsOrigin: url,
+  keys: list(group(keyOptions)),
+  retentionSeconds: duration,
+  heartbeat: group<NonNullable<EmulatorOptions["heartbeat"]>>({ first: duration, every: duration }),
+  urlLifetimeSeconds: duration,
+  busyWindowMs: duration,
+  createDelayMs: duration,
+  startDelayMs: duration,
+  windDownMs: duration,
+  pace: duration,
+  interactionUpdates: bool,
+  streamNotReady: either(
+    oneOf("in-stream", "409", false),
+    group<{ form: string; windowMs: number }>({ form: oneOf("in-stream", "409"), windowMs: duration }),
+  ),
+  artifactDelayMs: duration,
+  usage: group<NonNullable<EmulatorOptions["usage"]>>({ enabled: bool, cost: bool }),
+  metadata: bool,
+  schemelessRepoUrls: bool,
+  models: list(record),
+  repositories: list(name),
+  repositoriesLimit: bool,
+  pools: list(name),
+  members: list(group<EmulatorMember>({ userId: count, email: name })),
+  workers: group<EmulatorWorkersOptions>({
+    heartbeatMs: duration,
+    cursorLifetimeMs: duration,
+    maxStreams: limit,
+    repoUrls: bool,
+  }),
+  secrets: group<EmulatorSecretsOptions>({ adminsOnly: bool, limit, lateIds: bool }),
+  shortPages: bool,
+  rateLimit: group<EmulatorRateLimit>({
+    perMinute: count,
+    form: oneOf("envelope", "flat", "connect"),
+    retryAfter: bool,
+  }),
+  journal: group<EmulatorJournalOptions>({ requests: limit, bytes: limit }),
+  onExchange: callback,
 };
 
 /** {@link EmulatorOptions} with the defaults filled in. @internal */
@@ -131,12 +189,7 @@ export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 /** @internal */
 export function resolveOptions(options: EmulatorOptions) {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(optionNames, name)) {
-      const names = Object.keys(optionNames).join(", ");
-      throw new TypeError(`CursorEmulator: unknown option "${name}"; expected one of ${names}`);
-    }
-  }
+  checkOptions("CursorEmulator", options, optionTable);
   const notReady = options.streamNotReady ?? false;
   const baseUrl = new URL(options.baseUrl ?? "https://api.cursor.com");
   return {
@@ -153,11 +206,13 @@ export function resolveOptions(options: EmulatorOptions) {
     busyWindowMs: options.busyWindowMs ?? 2000,
     createDelayMs: options.createDelayMs ?? 0,
     startDelayMs: options.startDelayMs ?? 0,
+    windDownMs: options.windDownMs ?? 0,
     pace: options.pace ?? 0,
     interactionUpdates: options.interactionUpdates ?? true,
     streamNotReady: typeof notReady === "string" ? { form: notReady, windowMs: 2000 } : notReady,
     artifactDelayMs: options.artifactDelayMs ?? 0,
     usage: { enabled: options.usage?.enabled ?? true, cost: options.usage?.cost ?? false },
+    metadata: options.metadata ?? false,
     schemelessRepoUrls: options.schemelessRepoUrls ?? false,
     models: options.models ?? defaultModels,
     repositories: options.repositories ?? defaultRepositories,
@@ -180,6 +235,10 @@ export function resolveOptions(options: EmulatorOptions) {
     },
     shortPages: options.shortPages ?? false,
     rateLimit: options.rateLimit,
+    journal: {
+      requests: options.journal?.requests ?? 10_000,
+      bytes: options.journal?.bytes ?? 64 * 1024 * 1024,
+    },
     onExchange: options.onExchange,
   };
 }

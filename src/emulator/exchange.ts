@@ -30,9 +30,9 @@ export interface Answer {
 /** How the emulator reacts to a request: an answer, a connection destroyed before any byte of it, or no answer at all. */
 export type Outcome = { kind: "answer"; answer: Answer } | { kind: "dropped" } | { kind: "silence" };
 
-/** Whether the body is read piece by piece. */
+/** Whether the body is read piece by piece. In jsdom bytes are not always an `instanceof` the global Uint8Array. */
 export function isSource(body: Answer["body"]): body is BodySource {
-  return !(body instanceof Uint8Array);
+  return !ArrayBuffer.isView(body);
 }
 
 /** The first value of a header, by its lower-case name. */
@@ -63,7 +63,7 @@ export interface RecordedRequest {
   readonly headerEntries: readonly (readonly [name: string, value: string])[];
   /** The body as text; empty where there was none. */
   readonly bodyText: string;
-  /** The parsed body, if it is JSON. */
+  /** The parsed body, if it is JSON; parsed anew each time. */
   readonly json?: unknown;
   /** Operation of the contract; `getArtifactBytes` for the storage; absent for unknown paths. */
   readonly operationId?: string;
@@ -95,39 +95,9 @@ export function headerMap(entries: HeaderEntries): Record<string, string> {
   return map;
 }
 
-/** A recorded request while the emulator still works on it. @internal */
-export type MutableRecord = { -readonly [Key in keyof RecordedRequest]: RecordedRequest[Key] };
-
-/** Records a request that came in at this time. @internal */
-export function recordRequest(
-  request: IncomingRequest,
-  at: number,
-  operationId: string | undefined,
-): MutableRecord {
-  const bodyText = new TextDecoder().decode(request.body);
-  const record: MutableRecord = {
-    method: request.method,
-    path: request.target,
-    url: request.url,
-    headers: headerMap(request.headers),
-    headerEntries: request.headers,
-    bodyText,
-    at,
-    ...(operationId === undefined ? {} : { operationId }),
-  };
-  if (headerOf(request.headers, "content-type")?.includes("json") === true) {
-    try {
-      record.json = JSON.parse(bodyText);
-    } catch {
-      // The content type promises JSON, but the body is not. The record has the text only.
-    }
-  }
-  return record;
-}
-
 /** Calls `onExchange` with the request and its response as soon as the whole body has been sent. @internal */
 export function observeExchange(
-  record: MutableRecord,
+  record: RecordedRequest,
   answer: Answer,
   fault: boolean,
   onExchange: (exchange: ExchangeRecord) => void,

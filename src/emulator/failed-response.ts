@@ -38,3 +38,33 @@ export function titledFailedResponse(status: number, title: string, text: string
 export function invalid(message: string): FailedResponse {
   return failedResponse(400, "validation_error", message);
 }
+
+/**
+ * Runs a callback of the user. What it throws comes out under the callback's name: as the rejection of `fetch` it would look
+ * like a failed connection, which clients try again.
+ */
+export function callUser<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(`${name} threw: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * The answer when the emulator itself or a callback of the user fails. 501, because no client repeats that: the repetition of
+ * a create would end in a conflict, which hides the reason.
+ */
+export function ownFailure(error: unknown): Answer {
+  const message = `CursorEmulator: ${messageOf(error)}`;
+  return failedResponse(501, "emulator_failure", message).answer;
+}
+
+/** The message of anything that can be thrown; errors of other kinds than `Error` keep their name. */
+function messageOf(error: unknown): string {
+  const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown };
+  if (typeof message !== "string" || message === "") return String(error);
+  return typeof name === "string" && name !== "Error" && name !== "TypeError"
+    ? `${name}: ${message}`
+    : message;
+}

@@ -1,6 +1,24 @@
 import type { OperationId } from "../../generated/openapi.ts";
 import { bytesSource, interruptedSource, toBytes } from "./body-source.ts";
+import {
+  bool,
+  type Check,
+  checkOptions,
+  content,
+  count,
+  duration,
+  either,
+  enforce,
+  name,
+  type OptionTable,
+  oneOf,
+  record,
+  times,
+  whole,
+} from "./check-options.ts";
 import { type Answer, type HeaderEntries, isSource, json, type RecordedRequest } from "./exchange.ts";
+import { callUser } from "./failed-response.ts";
+import { type FailureName, failureNames, failureOf } from "./failures.ts";
 
 /** The requests that a fault is for: an operationId (`getArtifactBytes` for the storage), `"*"` for all, or a predicate. */
 export type FaultTarget = OperationId | "getArtifactBytes" | "*" | ((request: RecordedRequest) => boolean);
@@ -35,6 +53,12 @@ export interface StatusFaultOptions extends FaultTimes {
   headers?: Record<string, string>;
 }
 
+/** The answer of a {@link Faults.failure} fault. */
+export interface FailureFaultOptions extends FaultTimes {
+  /** More headers, such as `Retry-After`. */
+  headers?: Record<string, string>;
+}
+
 /** Where a body is interrupted. @default right after the headers */
 export interface InterruptionOptions extends FaultTimes {
   /** Whole SSE frames that still get through. */
@@ -55,6 +79,28 @@ const codes: Readonly<Record<number, string>> = {
   501: "not_implemented",
   502: "upstream_error",
   503: "stream_unavailable",
+};
+
+const timesOptions: OptionTable<FaultTimes> = { times };
+
+/** Header values are texts; a number would be sent as one, but its type says that it isn't meant. */
+const headers: Check = (value) =>
+  record(value, "") ??
+  (Object.values(value as object).every((text) => typeof text === "string") ? undefined : "texts");
+
+const statusOptions: OptionTable<StatusFaultOptions> = {
+  times,
+  body: either(content, (value) =>
+    typeof value === "object" && value !== null ? undefined : "a string, bytes or an object",
+  ),
+  code: name,
+  headers,
+};
+
+const interruptionOptions: OptionTable<InterruptionOptions> = {
+  times,
+  afterEvents: count,
+  afterBytes: count,
 };
 
 interface Planned {
@@ -79,6 +125,8 @@ export class Faults {
 
   /** Answers with a status instead of doing the work. */
   status(operation: FaultTarget, status: number, options: StatusFaultOptions = {}): this {
+    enforce(status, whole(200, 599), "CursorEmulator: faults.status: status");
+    checkOptions("CursorEmulator: faults.status", options, statusOptions);
     const code = options.code ?? codes[status];
     const fallback =
       status < 400 ? undefined : { error: { code: code ?? "error", message: `Fault ${status}` } };
@@ -86,14 +134,29 @@ export class Faults {
     return this.#plan(operation, { kind: "status", status, body, headers: options.headers ?? {} }, options);
   }
 
+  /**
+   * Answers with a failed response as the service was seen to send it, or with any error code of the contract, instead of
+   * doing the work. Beside the codes: `included_usage_exhausted` (429 about the account's money), `usage_pricing_required` and
+   * `hard_limit_reached` (400 `usage_limit_exceeded`), `several_repositories`, `branch_not_verified`, `commit_not_verified`
+   * and `default_branch_not_found` (400 `validation_error`; the last three may pass the next time).
+   */
+  failure(operation: FaultTarget, name: FailureName, options: FailureFaultOptions = {}): this {
+    enforce(name, oneOf(...failureNames), "CursorEmulator: faults.failure: name");
+    checkOptions("CursorEmulator: faults.failure", options, { times, headers });
+    const { status, body } = failureOf(name);
+    return this.#plan(operation, { kind: "status", status, body, headers: options.headers ?? {} }, options);
+  }
+
   /** Does the work, then destroys the connection within the body, or (`clean`) ends the body as if it were complete. */
   cut(operation: FaultTarget, options: InterruptionOptions & { clean?: boolean } = {}): this {
+    checkOptions("CursorEmulator: faults.cut", options, { ...interruptionOptions, clean: bool });
     const { times: _times, clean = false, ...point } = options;
     return this.#plan(operation, { kind: "interrupt", stall: false, clean, ...point }, options);
   }
 
   /** Does the work, then sends nothing more from within the body on, or (`beforeHeaders`) no answer at all. The socket stays open. */
   stall(operation: FaultTarget, options: InterruptionOptions & { beforeHeaders?: boolean } = {}): this {
+    checkOptions("CursorEmulator: faults.stall", options, { ...interruptionOptions, beforeHeaders: bool });
     const { times: _times, beforeHeaders = false, ...point } = options;
     if (beforeHeaders) return this.#plan(operation, { kind: "silence" }, options);
     return this.#plan(operation, { kind: "interrupt", stall: true, clean: false, ...point }, options);
@@ -101,27 +164,33 @@ export class Faults {
 
   /** Does the work, then answers `ms` milliseconds later. */
   delay(operation: FaultTarget, ms: number, options: FaultTimes = {}): this {
+    enforce(ms, duration, "CursorEmulator: faults.delay: ms");
+    checkOptions("CursorEmulator: faults.delay", options, timesOptions);
     return this.#plan(operation, { kind: "delay", ms }, options);
   }
 
   /** Does the work, then destroys the connection before any byte of the answer. */
   dropAnswer(operation: FaultTarget, options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.dropAnswer", options, timesOptions);
     return this.#plan(operation, { kind: "drop-answer" }, options);
   }
 
   /** Destroys the connection before doing any work. */
   dropRequest(operation: FaultTarget, options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.dropRequest", options, timesOptions);
     return this.#plan(operation, { kind: "drop-request" }, options);
   }
 
   /** Streams ignore `Last-Event-ID` and replay from the start. Until {@link Faults.clear} unless `times` is given. */
   ignorePosition(options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.ignorePosition", options, timesOptions);
     this.#ignoredPositions = options.times ?? Number.POSITIVE_INFINITY;
     return this;
   }
 
   /** Streams answer a valid `Last-Event-ID` with 400 `invalid_last_event_id`. Once unless `times` is given. */
   refusePosition(options: FaultTimes = {}): this {
+    checkOptions("CursorEmulator: faults.refusePosition", options, timesOptions);
     this.#rejectedPositions = options.times ?? 1;
     return this;
   }
@@ -152,7 +221,9 @@ export class Faults {
       ({ target, fault, left }) =>
         left > 0 &&
         fault.kind === kind &&
-        (typeof target === "function" ? target(request) : target === "*" || target === request.operationId),
+        (typeof target === "function"
+          ? callUser("the predicate of a fault", () => target(request))
+          : target === "*" || target === request.operationId),
     );
     if (found === undefined) return undefined;
     found.left -= 1;
@@ -183,7 +254,7 @@ export function statusAnswer(fault: Extract<Fault, { kind: "status" }>): Answer 
   const { body, status } = fault;
   if (body === undefined) return { status, headers, body: new Uint8Array() };
   if (typeof body === "string") return { status, headers, body: toBytes(body) };
-  if (body instanceof Uint8Array) return { status, headers, body };
+  if (ArrayBuffer.isView(body)) return { status, headers, body: body as Uint8Array };
   const answer = json(status, body);
   const own = new Set(headers.map(([name]) => name.toLowerCase()));
   return { ...answer, headers: [...answer.headers.filter(([name]) => !own.has(name)), ...headers] };

@@ -6,31 +6,44 @@ import {
   headerOf,
   type IncomingRequest,
   isSource,
-  type MutableRecord,
   type Outcome,
   observeExchange,
-  recordRequest,
 } from "./exchange.ts";
-import { FailedResponse, failedResponse, flatFailedResponse } from "./failed-response.ts";
+import {
+  callUser,
+  FailedResponse,
+  failedResponse,
+  flatFailedResponse,
+  ownFailure,
+} from "./failed-response.ts";
 import { interruptAnswer, statusAnswer } from "./faults.ts";
+import type { Journal } from "./journal.ts";
 import { type MatchedRoute, matchRoute, queryOf } from "./router.ts";
 
 /**
- * Turns one request into its outcome: records it, applies the planned faults, and lets the operation answer it.
+ * Turns one request into its outcome: records it, applies the planned faults, and lets the operation answer it. If the
+ * emulator or a callback of the user fails, the outcome is an answer that says so.
  *
  * @internal
  */
 export async function handleRequest(
   core: Core,
-  requests: MutableRecord[],
+  journal: Journal,
   request: IncomingRequest,
 ): Promise<Outcome> {
+  try {
+    return await answerRequest(core, journal, request);
+  } catch (error) {
+    return { kind: "answer", answer: ownFailure(error) };
+  }
+}
+
+async function answerRequest(core: Core, journal: Journal, request: IncomingRequest): Promise<Outcome> {
   const { faults } = core;
   const path = request.target.split("?", 1)[0] ?? "";
   const match = request.realm === "api" ? matchRoute(request.method, path) : undefined;
   const operationId = request.realm === "artifacts" ? "getArtifactBytes" : match?.route.operationId;
-  const record = recordRequest(request, core.store.now(), operationId);
-  requests.push(record);
+  const record = journal.record(request, core.store.now(), operationId);
   if (faults.take("drop-request", record) !== undefined) return { kind: "dropped" };
 
   const status = faults.take("status", record);
@@ -44,7 +57,9 @@ export async function handleRequest(
   const { onExchange } = core.options;
   if (onExchange !== undefined) {
     const isFaulty = [status, interruption, drop, silence].some((fault) => fault !== undefined);
-    answer = observeExchange(record, answer, isFaulty, onExchange);
+    answer = observeExchange(record, answer, isFaulty, (exchange) =>
+      callUser("onExchange", () => onExchange(exchange)),
+    );
   }
   if (delay !== undefined) await core.sleep(delay.ms);
   if (drop !== undefined || silence !== undefined || request.signal?.aborted === true) {
@@ -74,7 +89,6 @@ async function perform(
     return await route.handle({ core, request, caller, params, query: queryOf(request.target), body });
   } catch (error) {
     if (error instanceof FailedResponse) return error.answer;
-    // A script or a callback of the user has failed. The user should see that error as it is.
     throw error;
   }
 }

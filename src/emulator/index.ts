@@ -16,7 +16,16 @@ export type {
 export type { EnvironmentBuild } from "./environments/environment-store.ts";
 export type { SecretKind } from "./environments/secret-store.ts";
 export type { ExchangeRecord, RecordedRequest } from "./exchange.ts";
-export type { Faults, FaultTarget, FaultTimes, InterruptionOptions, StatusFaultOptions } from "./faults.ts";
+export type { FailureName } from "./failures.ts";
+export type {
+  FailureFaultOptions,
+  Faults,
+  FaultTarget,
+  FaultTimes,
+  InterruptionOptions,
+  StatusFaultOptions,
+} from "./faults.ts";
+export type { EmulatorJournalOptions } from "./journal.ts";
 export type { MswRequestHandler } from "./mounts/msw-handlers.ts";
 export type { EmulatorServer, ListenOptions } from "./mounts/node-listener.ts";
 export type { EmulatorRateLimit, RateLimitForm } from "./rate-limits.ts";
@@ -26,6 +35,7 @@ export type {
   JsonValue,
   RunScript,
   RunScriptContext,
+  ToolCall,
   ToolOptions,
 } from "./runs/run-script.ts";
 export type { PromptMatch, ScriptBuilder } from "./runs/script-book.ts";

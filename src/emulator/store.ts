@@ -26,6 +26,7 @@ export type Usage = Schemas["Usage"];
 export class Ids {
   #count = 0;
   #requests = 0;
+  #streamIds = 0;
   #streamMs = 0;
   #streamSequence = 0;
 
@@ -38,10 +39,13 @@ export class Ids {
     return `req-${String(++this.#requests).padStart(8, "0")}`;
   }
 
-  /** `<epoch-ms>-<n>`: strictly rising over all runs, n is 0 unless the millisecond repeats. */
+  /** `<epoch-ms>-<n>`: strictly rising over all runs. As with the service n has gaps, and does not always begin at 0. */
   streamId(now: number): string {
     const ms = Math.max(Math.floor(now), this.#streamMs);
-    this.#streamSequence = ms === this.#streamMs ? this.#streamSequence + 1 : 0;
+    const isNew = ms !== this.#streamMs;
+    this.#streamIds += 1;
+    if (isNew) this.#streamSequence = this.#streamIds % 7 === 0 ? 1 : 0;
+    else this.#streamSequence += this.#streamIds % 4 === 2 ? 2 : 1;
     this.#streamMs = ms;
     return `${ms}-${this.#streamSequence}`;
   }
@@ -106,12 +110,16 @@ export interface AgentRecord {
   autoCreatePR: boolean;
   skipReviewerRequest: boolean;
   customSubagents?: unknown[];
+  openAsCursorGithubApp?: boolean;
+  metadata?: Record<string, string>;
   mode: AgentMode;
   archived: boolean;
   createdAt: number;
   updatedAt: number;
   /** Oldest first. */
   runs: RunRecord[];
+  /** Events with an id of all its runs; its steps are numbered by them. */
+  updates: number;
   branches: GitBranch[];
   /** Set when a run ends: from then on answers have `git` even if nothing was pushed. */
   gitKnown: boolean;
@@ -131,7 +139,6 @@ export class Store {
   /** Open run streams. */
   connections = 0;
   #order = 0;
-  readonly #streamIds = new Map<string, string>();
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
@@ -146,21 +153,26 @@ export class Store {
     return ++this.#order;
   }
 
-  /** A new stream id of a run. */
-  mintStreamId(runId: string): string {
-    const id = this.ids.streamId(this.now());
-    this.#streamIds.set(id, runId);
-    return id;
+  /** A new id for an event of a stream. */
+  mintStreamId(): string {
+    return this.ids.streamId(this.now());
   }
 
-  /** Assigns an id from elsewhere (recorded, or written by a script) to its run. */
-  claimStreamId(id: string, runId: string): void {
-    if (!this.#streamIds.has(id)) this.#streamIds.set(id, runId);
+  /** Whether any run has sent an event with this id. */
+  knowsStreamId(id: string): boolean {
+    for (const agent of this.agents.values()) {
+      if (agent.runs.some((run) => run.log.positionAfter(id) !== undefined)) return true;
+    }
+    return false;
   }
 
-  /** The run to which the id of a stream event belongs. */
-  ownerOfStreamId(id: string): string | undefined {
-    return this.#streamIds.get(id);
+  /** Frees the logs of runs that are over and whose streams can't be opened any more. */
+  forgetStreams(olderThan: number): void {
+    for (const agent of this.agents.values()) {
+      for (const { log, createdAt, streamExpired } of agent.runs) {
+        if (log.closed && log.readers === 0 && (streamExpired || createdAt <= olderThan)) log.clear();
+      }
+    }
   }
 
   findRun(runId: string): { agent: AgentRecord; run: RunRecord } | undefined {

@@ -62,6 +62,19 @@ export const isHttpUrl = (text: string) => {
   return url !== undefined && (url.protocol === "http:" || url.protocol === "https:");
 };
 
+/** URL of a repository: http or https, with a host and a path. The service's own rule is not known. */
+export const repositoryUrl = z
+  .string()
+  .check(
+    rule(
+      (value) => isHttpUrl(value) && /[^/]/.test(new URL(value).pathname),
+      "Invalid url. Expected the http or https URL of a repository",
+    ),
+  );
+
+/** Whether this has the form of an agent id. */
+export const isAgentId = (text: string) => /^bc-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+
 /** Page size in a query, 1 to 100. */
 export const limit = z.string().check(
   rule((value) => /^\d+$/.test(value) && Number(value) >= 1, "limit must be at least 1"),

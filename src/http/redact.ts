@@ -1,12 +1,21 @@
 import { attempt, base64, messageOf } from "../text.ts";
 
-const placeholder = "[redacted]";
+/** What stands in a secret's place. */
+export const placeholder = "[redacted]";
+/** In the texts of other people, shorter secrets stay: they could be words. Real keys are far longer. */
+export const shortestInText = 16;
 
 /** At most this many objects of an error are searched for a secret: enough for every fetch we know. */
 const searchNodes = 2_000;
 const longestCauseChain = 10;
 /** Replacing a shorter secret would blank half of every sentence. */
 const shortestSecret = 4;
+
+/** A part of a text: from `start` to before `end`. */
+export interface Span {
+  start: number;
+  end: number;
+}
 
 /** Replaces our own secrets by a placeholder, in every form in which they are sent. */
 export class Redactor {
@@ -38,10 +47,43 @@ export class Redactor {
    * @param shortest Secrets shorter than this stay: for texts that programs compare
    */
   text(text: string, shortest = shortestSecret): string {
-    for (const form of this.#forms(shortest)) {
-      if (text.includes(form)) text = text.replaceAll(form, placeholder);
+    let shown = "";
+    let end = 0;
+    for (const span of this.find(text, shortest)) {
+      shown += text.slice(end, span.start) + placeholder;
+      end = span.end;
     }
-    return this.#parent?.text(text, shortest) ?? text;
+    return end === 0 ? text : shown + text.slice(end);
+  }
+
+  /** Where the secrets stand in a text, in order. Secrets that overlap are one span. */
+  find(text: string, shortest = shortestSecret): Span[] {
+    const found: Span[] = [];
+    for (const form of this.#allForms(shortest)) {
+      for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + form.length)) {
+        found.push({ start, end: start + form.length });
+      }
+    }
+    if (found.length < 2) return found;
+    const spans: Span[] = [];
+    for (const span of found.sort((one, other) => one.start - other.start || other.end - one.end)) {
+      const last = spans.at(-1);
+      if (last && span.start < last.end) last.end = Math.max(last.end, span.end);
+      else spans.push(span);
+    }
+    return spans;
+  }
+
+  /** How many characters at the end of a text may be the beginning of a secret whose rest is still to come. */
+  openEnd(text: string, shortest = shortestSecret): number {
+    let longest = 0;
+    for (const form of this.#allForms(shortest)) {
+      for (let length = Math.min(form.length - 1, text.length); length > longest; length--) {
+        const start = text.length - length;
+        if (text[start] === form[0] && form.startsWith(text.slice(start))) longest = length;
+      }
+    }
+    return longest;
   }
 
   /** Returns the error itself where no secret can be reached from it, else a copy with only its name, message and code. */
@@ -59,15 +101,15 @@ export class Redactor {
       : Object.assign(copy, { code: typeof code === "number" ? code : this.text(String(code)) });
   }
 
-  /** All forms, longest first, because a secret may be a part of another one. */
-  #forms(shortest = shortestSecret): string[] {
+  /** The forms of all secrets, those of the parent included. */
+  #allForms(shortest: number): string[] {
     const all: string[] = [];
     for (const [secret, known] of this.#secrets) {
       const forms = known ?? formsOf(secret);
       this.#secrets.set(secret, forms);
       if (secret.length >= shortest) all.push(...forms);
     }
-    return all.sort((one, other) => other.length - one.length);
+    return this.#parent ? [...all, ...this.#parent.#allForms(shortest)] : all;
   }
 
   /** Whether the value, or anything that it refers to, contains a secret. */

@@ -91,8 +91,9 @@ export function toSegments(path: string, platform: NodeJS.Platform = process.pla
     }
     if (foldName(segment).startsWith(temporaryPrefix))
       throw reject("own-name", "is the name of a temporary file");
+    // In every folder, not just at the top: a later save into a subfolder would trust it.
+    if (foldName(segment) === defaultManifest) throw reject("own-name", "has the manifest's name in it");
   }
-  if (foldName(relative) === defaultManifest) throw reject("own-name", "is the manifest's name");
   return segments;
 }
 

@@ -7,6 +7,8 @@ import { RejectedFileError } from "./artifact-names.ts";
 
 /** 0 on Windows, which has no such flag. */
 export const noFollow = constants.O_NOFOLLOW ?? 0;
+/** The flags for a new file under a name that nothing has. */
+export const createExclusively = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | noFollow;
 
 /**
  * A folder that files are written to. Nothing in it is reached through a symbolic link.

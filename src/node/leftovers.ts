@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { constants } from "node:fs";
+import { constants, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, readdir, rename } from "node:fs/promises";
-import { hostname } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import { threadId } from "node:worker_threads";
+import { attempt } from "../text.ts";
 import { temporaryPrefix } from "./artifact-names.ts";
-import { type Folder, noFollow } from "./folder.ts";
+import { createExclusively, type Folder, noFollow } from "./folder.ts";
 
 /** The artifact that a temporary file belongs to. */
 export interface Source {
@@ -21,7 +22,7 @@ export interface PartialRecord extends Source {
   syncedBytes: number;
 }
 
-/** After a day without a write a file counts as abandoned, even if a process has its owner's id: ids are used again. */
+/** After a day without a write a file counts as abandoned, even if its owner can't be seen from here, or seems alive. */
 const abandonedAfter = 24 * 60 * 60 * 1000;
 const longestRecord = 64 * 1024;
 
@@ -38,11 +39,43 @@ function activeStems(): Set<string> {
 }
 
 /**
- * A new name for a temporary file, from its target, its owner (machine, process, thread) and a random part. Two processes
- * never write to one file, and a later process can tell from the name that the owner no longer exists.
+ * Where a process id means the same process: one start of one machine, and on Linux one pid namespace. Two containers may
+ * share their host's name. Where `/proc` can't be read, this process knows no other one.
+ */
+const processScope = shortHash(
+  [hostname(), ...(process.platform === "linux" ? linuxScope() : networkAddresses())].join("\n"),
+  8,
+);
+
+function linuxScope(): string[] {
+  const scope = attempt(() => [
+    readFileSync("/proc/sys/kernel/random/boot_id", "utf8"),
+    readlinkSync("/proc/self/ns/pid"),
+  ]);
+  return scope ?? [randomBytes(16).toString("hex")];
+}
+
+function networkAddresses(): string[] {
+  const all = attempt(() => Object.values(networkInterfaces()).flat()) ?? [];
+  return [...new Set(all.map((address) => address?.mac ?? ""))].sort();
+}
+
+/** When a process started, in ticks since the machine did; 0 where that can't be known. */
+const startOf = (pid: number): number =>
+  attempt(() => {
+    // The name, in brackets, may hold spaces and brackets itself.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return Number(fields[19]) || 0;
+  }) ?? 0;
+
+/**
+ * A new name for a temporary file, from its target, its owner (where and when it runs, process, thread) and a random part.
+ * Two processes never write to one file, and a later process can tell from the name that the owner no longer exists.
  */
 export function temporaryStem(name: string): string {
-  const owner = `${shortHash(hostname(), 8)}-${process.pid}-${threadId}`;
+  const owner = `${processScope}-${startOf(process.pid)}-${process.pid}-${threadId}`;
   const stem = `${temporaryPrefix}${shortHash(name, 16)}-${owner}-${randomBytes(6).toString("hex")}`;
   activeStems().add(stem);
   return stem;
@@ -54,8 +87,9 @@ export function releaseStem(stem: string): void {
 }
 
 /**
- * Takes over the temporary file of a dead process, under a new name: of several processes that try, only one can rename
- * it. Files that are of no use any more are removed.
+ * Takes over an abandoned temporary file, under a new name. That of a dead process is renamed: of several processes that
+ * try, only one can do it. An owner that may still have the file open keeps it: its bytes are copied, and it loses only
+ * the name. Files that are of no use any more are removed.
  */
 export async function claimLeftover(
   folder: Folder,
@@ -65,26 +99,57 @@ export async function claimLeftover(
 ): Promise<{ bytes: FileHandle; record: PartialRecord } | undefined> {
   let claimed: { bytes: FileHandle; record: PartialRecord } | undefined;
   for (const old of await stemsOf(folder, name)) {
-    if (old === stem || !(await isAbandoned(folder, old))) continue;
-    if (claimed) {
-      await removeTemporary(folder, old);
-      continue;
+    const state = await stateOf(folder, old);
+    if (old === stem || state === "active") continue;
+    if (!claimed) {
+      const record = await readRecord(folder, `${old}.json`);
+      const isClaimed =
+        state === "dead" ? await takeName(folder, old, stem) : await copyBytes(folder, old, stem);
+      // Its owner went on writing meanwhile: the copy may be a mixture.
+      if (state === "untouched" && (await stateOf(folder, old)) !== state) {
+        if (isClaimed) await folder.remove(`${stem}.bytes`);
+        continue;
+      }
+      if (isClaimed) claimed = await reopen(folder, `${stem}.bytes`, record, source);
     }
-    const isWinner = await rename(folder.at(`${old}.bytes`), folder.at(`${stem}.bytes`)).then(
-      () => true,
-      () => false,
-    );
-    const record = await readRecord(folder, `${old}.json`);
-    await folder.remove(`${old}.json`);
-    if (isWinner) claimed = await reopen(folder, `${stem}.bytes`, record, source);
+    await removeTemporary(folder, old);
   }
   return claimed;
+}
+
+const takeName = (folder: Folder, old: string, stem: string): Promise<boolean> =>
+  rename(folder.at(`${old}.bytes`), folder.at(`${stem}.bytes`)).then(
+    () => true,
+    () => false,
+  );
+
+async function copyBytes(folder: Folder, old: string, stem: string): Promise<boolean> {
+  const from = await open(folder.at(`${old}.bytes`), constants.O_RDONLY | noFollow).catch(() => undefined);
+  if (!from) return false;
+  try {
+    if (!isOurs(await from.stat())) return false;
+    const to = await open(folder.at(`${stem}.bytes`), createExclusively, 0o600);
+    try {
+      const piece = Buffer.alloc(1024 * 1024);
+      while (true) {
+        const { bytesRead } = await from.read(piece, 0, piece.byteLength, null);
+        if (bytesRead === 0) break;
+        await to.writeFile(piece.subarray(0, bytesRead));
+      }
+      await to.datasync();
+    } finally {
+      await to.close();
+    }
+    return true;
+  } finally {
+    await from.close();
+  }
 }
 
 /** Removes the temporary files of dead processes for a target whose files are never continued. */
 export async function removeLeftovers(folder: Folder, name: string): Promise<void> {
   for (const old of await stemsOf(folder, name)) {
-    if (await isAbandoned(folder, old)) await removeTemporary(folder, old);
+    if ((await stateOf(folder, old)) !== "active") await removeTemporary(folder, old);
   }
 }
 
@@ -101,9 +166,7 @@ async function reopen(folder: Folder, name: string, record: PartialRecord | unde
   const bytes = await open(folder.at(name), constants.O_RDWR | noFollow).catch(() => undefined);
   if (bytes) {
     const found = await bytes.stat();
-    // A symbolic or hard link, or another user's file, could make us write to a file elsewhere.
-    const isOurs = found.isFile() && found.nlink === 1 && found.uid === (process.getuid?.() ?? found.uid);
-    if (isOurs && record?.agentId === source.agentId && record.path === source.path) {
+    if (isOurs(found) && record?.agentId === source.agentId && record.path === source.path) {
       return { bytes, record: { ...record, syncedBytes: Math.min(record.syncedBytes, found.size) } };
     }
     await bytes.close();
@@ -112,19 +175,29 @@ async function reopen(folder: Folder, name: string, record: PartialRecord | unde
   return undefined;
 }
 
-async function isAbandoned(folder: Folder, stem: string): Promise<boolean> {
-  if (activeStems().has(stem)) return false;
-  const [host, pid, thread] = stem.slice(temporaryPrefix.length).split("-").slice(1);
-  if (host === shortHash(hostname(), 8)) {
-    // Our own process and thread, but not one of our files: an earlier process had the same id, as in containers.
-    if (Number(pid) === process.pid) {
-      if (Number(thread) === threadId) return true;
-    } else if (!isAlive(Number(pid))) return true;
-  }
+/** A symbolic or hard link, or another user's file, could make us write to a file elsewhere. */
+const isOurs = (found: Stats): boolean =>
+  found.isFile() && found.nlink === 1 && found.uid === (process.getuid?.() ?? found.uid);
+
+/**
+ * Whether the owner of a temporary file has it open: `dead`: certainly not; `untouched`: it may, but has not written for a
+ * day; `active`: it may be writing.
+ */
+async function stateOf(folder: Folder, stem: string): Promise<"active" | "dead" | "untouched"> {
+  if (activeStems().has(stem)) return "active";
+  const [scope, start, pid, thread] = stem.slice(temporaryPrefix.length).split("-").slice(1);
+  if (scope === processScope && isDead(Number(pid), Number(start), Number(thread))) return "dead";
   const seen =
     (await lstat(folder.at(`${stem}.bytes`)).catch(() => undefined)) ??
     (await lstat(folder.at(`${stem}.json`)).catch(() => undefined));
-  return seen !== undefined && Date.now() - seen.mtimeMs > abandonedAfter;
+  return seen !== undefined && Date.now() - seen.mtimeMs > abandonedAfter ? "untouched" : "active";
+}
+
+function isDead(pid: number, start: number, thread: number): boolean {
+  // Process ids are used again: the process that has this one now may have started after the owner.
+  if (!isAlive(pid) || (start > 0 && startOf(pid) > start)) return true;
+  // Our own process and thread, but none of our files.
+  return pid === process.pid && thread === threadId;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,7 +1,6 @@
-import { constants } from "node:fs";
 import { type FileHandle, open, rename } from "node:fs/promises";
 import { CursorError } from "../index.ts";
-import { type Folder, noFollow } from "./folder.ts";
+import { createExclusively, type Folder } from "./folder.ts";
 import {
   claimLeftover,
   type PartialRecord,
@@ -13,7 +12,6 @@ import {
 
 /** After this many bytes they are flushed to the disk, and recorded as being there. */
 const checkpointBytes = 4 * 1024 * 1024;
-const createExclusively = constants.O_CREAT | constants.O_EXCL | constants.O_RDWR | noFollow;
 
 /**
  * A file that is being downloaded: a hidden temporary file beside its target, and a record of which version of which

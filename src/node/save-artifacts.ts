@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { follow } from "../async.ts";
@@ -58,7 +59,7 @@ const saveOptions = {
 } satisfies OptionTable<SaveArtifactsOptions>;
 
 /**
- * Saves an agent's artifacts in a folder, which is made if it is missing: `artifacts/a/b.md` becomes `a/b.md` in it. Each
+ * Saves an agent's artifacts in a folder, which is made if it is missing and there is a file to save: `artifacts/a/b.md` becomes `a/b.md` in it. Each
  * file is saved as {@link saveArtifact} does, and replaces an older one.
  *
  * Names come from the agent and are not trusted: nothing is written outside of the folder, through a symbolic link, or
@@ -87,21 +88,38 @@ export async function saveArtifacts(
   const checked = checkOptions(saveOptions, options);
   const { filter, signal, timeout, maxRetries } = checked;
   const artifacts: Artifact[] = [];
+  let listed = 0;
   for await (const artifact of cursor.artifacts.list(agentId, { signal, timeout, maxRetries })) {
+    listed++;
     if (typeof artifact?.path !== "string") {
       throw new CursorError("the list of artifacts has an item without a path", { agentId });
     }
     if (filter === undefined || filter(artifact)) artifacts.push(artifact);
   }
+  const mayHaveMore = listed >= longestList;
   return wrapDiskErrors({ agentId, path: folder, signal }, async () => {
-    await mkdir(folder, { recursive: true });
-    const root = await Folder.open(folder);
+    // What is made on the disk is made for a file: a folder that isn't there yet stays away as long as nothing goes in.
+    const isNeeded = artifacts.some(({ path }) => isSafeName(path)) || existsSync(folder);
+    if (isNeeded) await mkdir(folder, { recursive: true });
+    const root = isNeeded ? await Folder.open(folder) : undefined;
     try {
-      return await new Save(cursor, agentId, root, checked).run(artifacts);
+      return await new Save(cursor, agentId, root, checked).run(artifacts, mayHaveMore);
     } finally {
-      await root.close();
+      await root?.close();
     }
   });
+}
+
+/** The most artifacts that the API lists. */
+const longestList = 100;
+
+function isSafeName(path: string): boolean {
+  try {
+    return toSegments(path).length > 0;
+  } catch (error) {
+    if (error instanceof RejectedFileError) return false;
+    throw error;
+  }
 }
 
 function checkConcurrency(argument: string, value: unknown): number | undefined {
@@ -121,7 +139,8 @@ type Checked = SaveArtifactsOptions & { concurrency: number };
 class Save {
   readonly #cursor: Pick<Cursor, "artifacts">;
   readonly #agentId: string;
-  readonly #root: Folder;
+  /** Undefined where there is no folder, since no file can be saved. */
+  readonly #root: Folder | undefined;
   readonly #options: Checked;
   /** Aborted by the caller's signal, or by an error that `onProgress` throws. */
   readonly #controller: ReturnType<typeof follow>;
@@ -129,7 +148,12 @@ class Save {
   #manifest: Manifest | undefined;
   #files = { done: 0, total: 0 };
 
-  constructor(cursor: Pick<Cursor, "artifacts">, agentId: string, root: Folder, options: Checked) {
+  constructor(
+    cursor: Pick<Cursor, "artifacts">,
+    agentId: string,
+    root: Folder | undefined,
+    options: Checked,
+  ) {
     this.#cursor = cursor;
     this.#agentId = agentId;
     this.#root = root;
@@ -137,15 +161,15 @@ class Save {
     this.#controller = follow(options.signal);
   }
 
-  async run(artifacts: readonly Artifact[]): Promise<SaveReport> {
+  async run(artifacts: readonly Artifact[], mayHaveMore: boolean): Promise<SaveReport> {
     const { manifest } = this.#options;
     try {
-      if (manifest !== false) this.#manifest = await Manifest.open(this.#root, manifest);
+      if (manifest !== false && this.#root) this.#manifest = await Manifest.open(this.#root, manifest);
       this.#files.total = artifacts.length;
       const outcomes = await this.#saveAll(artifacts);
       await this.#manifest?.flush();
       this.#controller.signal.throwIfAborted();
-      return toReport(outcomes, this.#manifest);
+      return toReport(outcomes, this.#manifest, mayHaveMore);
     } finally {
       this.#controller.release();
       await this.#manifest?.close();
@@ -178,7 +202,7 @@ class Save {
   #toTarget(path: string): string[] | RejectedFileError {
     try {
       const segments = toSegments(path);
-      if (this.#manifest?.isAt(this.#root, segments)) {
+      if (this.#root && this.#manifest?.isAt(this.#root, segments)) {
         throw new RejectedFileError("own-name", `${JSON.stringify(path)} is the manifest's name`);
       }
       this.#names.add(segments);
@@ -209,16 +233,17 @@ class Save {
     step: (folder: Folder, name: string) => Promise<T>,
   ): Promise<T> {
     const name = segments.at(-1) as string;
-    let folder = this.#root;
+    const root = this.#root as Folder;
+    let folder = root;
     try {
       for (const segment of segments.slice(0, -1)) {
         const child = await folder.child(segment);
-        if (folder !== this.#root) await folder.close();
+        if (folder !== root) await folder.close();
         folder = child;
       }
       return await step(folder, name);
     } finally {
-      if (folder !== this.#root) await folder.close();
+      if (folder !== root) await folder.close();
     }
   }
 

@@ -55,7 +55,9 @@ export interface SaveReport {
   rejected: RejectedArtifact[];
   /** Worth another attempt. */
   failed: FailedArtifact[];
-  /** The manifest's path; absent with `manifest: false`. `error`: why it could not be written. */
+  /** The list had 100 files, the most that the API lists: the agent may have others, which no call can name. Absent otherwise. */
+  mayHaveMore?: true;
+  /** The manifest's path; absent with `manifest: false` and where no file was to be saved. `error`: why it could not be written. */
   manifest?: { file: string; error?: unknown };
 }
 
@@ -70,8 +72,10 @@ export type Outcome =
 export function toReport(
   outcomes: readonly Outcome[],
   manifest: { file: string; error: unknown } | undefined,
+  mayHaveMore: boolean,
 ): SaveReport {
   const report: SaveReport = { saved: [], skipped: [], rejected: [], failed: [] };
+  if (mayHaveMore) report.mayHaveMore = true;
   for (const { state, value } of outcomes) (report[state] as unknown[]).push(value);
   if (manifest) {
     const { file, error } = manifest;

@@ -19,9 +19,10 @@ interface UseRunHandlers {
 }
 
 /**
- * A store, or a source and the options to make one. A store made from a source belongs to the component and lives as long
- * as the run's key stays the same: `key`, or the source's own (a route's URL, a run's id). A source without a key is
- * compared by identity: memoise it.
+ * A store, or a source and the options to make one. That store belongs to the component and lives as long as the run's key
+ * stays the same: `key`, or the source's own (a route's URL, a run's id). Each render may pass a new source and new options,
+ * made of the latest token for example: the next connection uses them. A source without a key is compared by identity:
+ * memoise it.
  */
 export type UseRunOptions = UseRunHandlers &
   ({ store: RunStore; source?: undefined } | ({ source: RunSource; store?: undefined } & RunStoreOptions));
@@ -48,6 +49,7 @@ export function useRun(
 ): unknown {
   const options: UseRunOptions = "getSnapshot" in storeOrOptions ? { store: storeOrOptions } : storeOrOptions;
   const store = useStore(options);
+  useLatestSource(store, options);
   useHandlers(store, options);
   const { client, server } = useMemo(() => {
     const select = selector ?? ((run: RunSnapshot) => run);
@@ -80,15 +82,31 @@ function useStore(options: UseRunOptions): RunStore {
   return next.store;
 }
 
-function createOwn({
+type OwnOptions = Extract<UseRunOptions, { source: RunSource }>;
+
+function createOwn(options: OwnOptions): RunStore {
+  return createRunStore(options.source, storeOptions(options));
+}
+
+function storeOptions({
   onFinish: _onFinish,
   onError: _onError,
   throwOnError: _throwOnError,
   store: _store,
-  source,
+  source: _source,
   ...options
-}: UseRunHandlers & { source: RunSource; store?: undefined } & RunStoreOptions): RunStore {
-  return createRunStore(source, options);
+}: OwnOptions): RunStoreOptions {
+  return options;
+}
+
+/**
+ * Gives the component's own store what the latest render passed. Stands before the subscription, so that also a connection
+ * that starts with it uses this. Not done while rendering, since React may drop a render.
+ */
+function useLatestSource(store: RunStore, options: UseRunOptions): void {
+  useEffect(() => {
+    if (options.source) store.update(options.source, storeOptions(options));
+  });
 }
 
 /** Calls the latest handlers, without a new subscription for each render's closures. */

@@ -1,6 +1,6 @@
 import { randomUuid } from "../agent-id.ts";
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { oneOf } from "../check.ts";
+import { checkCallback, checkSignal, oneOf } from "../check.ts";
 import { CursorError, isApiError } from "../errors.ts";
 import type { CallSpec } from "../http/transport.ts";
 import type { RequestOptions } from "../options.ts";
@@ -28,6 +28,11 @@ export interface CreateAgentOptions extends RequestOptions {
    * @default "throw"
    */
   onConflict?: "throw" | "adopt" | undefined;
+  /**
+   * Called once, before the request is sent, with the id that the agent will have: so an abort leaves a known id. Not
+   * called with `envVars`, beside which no id can be sent.
+   */
+  onAgentId?: ((agentId: string) => void) | undefined;
   /** Fields that this version doesn't know; the server rejects those that it doesn't know either. */
   extraBody?: Record<string, unknown> | undefined;
 }
@@ -73,9 +78,10 @@ export class Agents extends Resource {
   }
 
   async #create(params: CreateAgentParams, options: CreateAgentOptions): Promise<WithResponse<CreatedAgent>> {
-    checkParams(params);
-    const { onConflict = "throw", extraBody, ...requestOptions } = options ?? {};
+    checkParams(params, "name");
+    const { onConflict = "throw", onAgentId, extraBody, ...requestOptions } = options ?? {};
     oneOf(["throw", "adopt"])("onConflict", onConflict);
+    checkCallback("onAgentId", onAgentId);
     checkExclusions(params);
     const isMinted = params.agentId === undefined && params.envVars === undefined;
     const agentId = isMinted ? `bc-${randomUuid()}` : params.agentId;
@@ -92,6 +98,8 @@ export class Agents extends Resource {
       has: ["agent", "run"],
       agentId,
     };
+    checkSignal("signal", requestOptions.signal)?.throwIfAborted();
+    if (agentId !== undefined) onAgentId?.(agentId);
     try {
       return await this.transport().run("POST", "/v1/agents", () => ({ body }), spec, requestOptions);
     } catch (error) {

@@ -52,13 +52,14 @@ export interface ReadingProgress {
 export function checkPosition(argument: string, value: unknown): DownloadProgress {
   if (value === undefined) return { state: "new" };
   checkObject(argument, value);
-  const { offset, etag = null, lastModified = null, sizeBytes: total } = value as ArtifactPosition;
+  const { offset, etag, lastModified, sizeBytes: total } = value as ArtifactPosition;
   if (!Number.isSafeInteger(offset) || offset < 0) {
     throw new ArgumentError(`${argument}.offset`, "expected a whole number, 0 or more");
   }
-  const isIdentified = (etag !== null && !isWeak(etag)) || lastModified !== null;
-  if (offset === 0 || !isIdentified) return { state: "new" };
-  return { state: "resuming", loaded: offset, version: { etag, lastModified }, total };
+  // An empty validator is none.
+  const version = { etag: etag || null, lastModified: lastModified || null };
+  if (offset === 0 || !isIdentified(version)) return { state: "new" };
+  return { state: "resuming", loaded: offset, version, total };
 }
 
 /** What an answer of the storage means for a download. */
@@ -75,7 +76,8 @@ export type Continuation =
 export function continueDownload(progress: DownloadProgress, status: number, headers: Headers): Continuation {
   if (progress.state === "resuming" && status === 416) return { state: "restart" };
   if (status !== 200 && status !== 206) return { state: "failed" };
-  if (progress.state === "new") return start(status, headers);
+  // Until a byte is here, each answer is a first one, whatever version an earlier answer announced.
+  if (progress.state === "new" || progress.loaded === 0) return start(status, headers);
   if (status === 206) return continuePart(progress, headers);
   // The whole file for a caller's position: it has changed since, or the storage can't continue.
   return progress.state === "resuming" ? start(status, headers) : continueWhole(progress, headers);
@@ -103,10 +105,13 @@ function continuePart(progress: Known, headers: Headers): Continuation {
     return rejected("continues at another position than requested");
   }
   // A storage that doesn't know If-Range would continue in the middle of another version.
-  const { etag } = versionOf(headers);
-  if (etag !== null && progress.version.etag !== null && etag !== progress.version.etag) return changed;
+  const version = versionOf(headers);
+  if (isOther(progress.version, version)) return changed;
   const total = lengthOf(range[2] ?? null);
   if (progress.total !== undefined && total !== undefined && total !== progress.total) return changed;
+  if (!isProvenSame(progress.version, version)) {
+    return progress.state === "resuming" ? { state: "restart" } : unidentified;
+  }
   const isFirst = progress.state === "resuming";
   return {
     state: "reading",
@@ -121,11 +126,12 @@ function continuePart(progress: Known, headers: Headers): Continuation {
 }
 
 function continueWhole(progress: ReadingProgress, headers: Headers): Continuation {
-  const { etag, lastModified } = versionOf(headers);
+  const version = versionOf(headers);
   const length = bodyLength(headers);
-  const isSame = etag === progress.version.etag && lastModified === progress.version.lastModified;
-  const hasSameLength = length === undefined || progress.total === undefined || length === progress.total;
-  if (progress.loaded > 0 && !(isSame && hasSameLength)) return changed;
+  const { etag, lastModified } = progress.version;
+  if (etag !== version.etag || lastModified !== version.lastModified) return changed;
+  if (length !== undefined && progress.total !== undefined && length !== progress.total) return changed;
+  if (!isProvenSame(progress.version, version)) return unidentified;
   return {
     ...progress,
     total: progress.total ?? length,
@@ -136,21 +142,46 @@ function continueWhole(progress: ReadingProgress, headers: Headers): Continuatio
 
 const rejected = (problem: string): Continuation => ({ state: "rejected", problem });
 const changed = rejected("changed while it was downloaded");
+const unidentified = rejected("can't be continued: the storage doesn't say which version of it it sends");
 
 /** The headers that request the rest of the file, as long as it is the same version. */
 export function rangeHeaders(progress: DownloadProgress): Record<string, string> {
-  if (progress.state === "new" || progress.loaded === 0) return {};
-  const { etag, lastModified } = progress.version;
-  const validator = etag && !isWeak(etag) ? etag : lastModified;
-  return { range: `bytes=${progress.loaded}-`, ...(validator ? { "if-range": validator } : {}) };
+  const validator =
+    progress.state !== "new" && progress.loaded > 0 ? validatorOf(progress.version) : undefined;
+  if (progress.state === "new" || validator === undefined) return {};
+  return { range: `bytes=${progress.loaded}-`, "if-range": validator };
 }
 
-/** A weak tag does not identify bytes, and is not valid in If-Range. */
+/** Whether a download that breaks now can't continue: its bytes could not be proven to be of one file with the rest. */
+export const isStuck = (progress: DownloadProgress): boolean =>
+  progress.state === "reading" && progress.loaded > 0 && !isIdentified(progress.version);
+
+// ── Versions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** What identifies the bytes of a version. A weak tag does not, and is not valid in If-Range. */
+const validatorOf = ({ etag, lastModified }: FileVersion): string | undefined =>
+  (etag !== null && !isWeak(etag) ? etag : lastModified) ?? undefined;
+
+const isIdentified = (version: FileVersion): boolean => validatorOf(version) !== undefined;
+
+/** Whether an answer has the validator that identifies the version. Length and position prove nothing. */
+function isProvenSame(known: FileVersion, answer: FileVersion): boolean {
+  const validator = validatorOf(known);
+  return validator !== undefined && (validator === answer.etag || validator === answer.lastModified);
+}
+
+/** Whether two answers contradict each other in a validator that both have. */
+function isOther(known: FileVersion, answer: FileVersion): boolean {
+  const differs = (one: string | null, other: string | null) =>
+    one !== null && other !== null && one !== other;
+  return differs(known.etag, answer.etag) || differs(known.lastModified, answer.lastModified);
+}
+
 const isWeak = (etag: string): boolean => etag.startsWith("W/");
 
 const versionOf = (headers: Headers): FileVersion => ({
-  etag: headers.get("etag"),
-  lastModified: headers.get("last-modified"),
+  etag: headers.get("etag") || null,
+  lastModified: headers.get("last-modified") || null,
 });
 
 function isEncoded(headers: Headers): boolean {

@@ -19,6 +19,7 @@ import {
   checkPosition,
   continueDownload,
   type DownloadProgress,
+  isStuck,
   type ReadingProgress,
   rangeHeaders,
 } from "./artifact-continuation.ts";
@@ -37,7 +38,10 @@ export interface DownloadOptions extends Omit<RequestOptions, "headers"> {
   resumeFrom?: ArtifactPosition | undefined;
 }
 
-/** An artifact that is being downloaded. */
+/**
+ * An artifact that is being downloaded. What is known of the file is that of the version whose bytes `body` gives: it may
+ * change until the first byte is here, if the file is replaced meanwhile.
+ */
 export interface ArtifactDownload extends AsyncDisposable {
   /** As given. */
   readonly path: string;
@@ -91,7 +95,7 @@ export async function startDownload(
       throw about(error, { agentId });
     }
   };
-  const file = await orFail(() => download.start());
+  await orFail(() => download.start());
   const body = new ReadableStream<Uint8Array>(
     {
       pull: (controller) =>
@@ -105,16 +109,25 @@ export async function startDownload(
     { highWaterMark: 0 },
   );
   const bytes = async () => new Uint8Array(await new Response(body as unknown as BodyInit).arrayBuffer());
-  const { total, contentType, offset, isEncoded } = file;
   // Only the stored bytes can be continued in a later download.
-  const { etag, lastModified } = isEncoded ? { etag: null, lastModified: null } : file.version;
+  const version = () => (download.file.isEncoded ? undefined : download.file.version);
   return {
     path,
-    ...(total === undefined ? {} : { sizeBytes: total }),
-    ...(contentType === undefined ? {} : { contentType }),
-    offset,
-    ...(etag ? { etag } : {}),
-    ...(lastModified ? { lastModified } : {}),
+    get sizeBytes() {
+      return download.file.total;
+    },
+    get contentType() {
+      return download.file.contentType;
+    },
+    get offset() {
+      return download.file.offset;
+    },
+    get etag() {
+      return version()?.etag ?? undefined;
+    },
+    get lastModified() {
+      return version()?.lastModified ?? undefined;
+    },
     body,
     bytes,
     text: async () => new TextDecoder().decode(await bytes()),
@@ -122,7 +135,7 @@ export async function startDownload(
       download.end();
       if (!body.locked) await body.cancel();
     },
-  };
+  } as ArtifactDownload;
 }
 
 type BodyInit = ConstructorParameters<typeof Response>[0];
@@ -164,10 +177,14 @@ class Download {
     this.#controller = follow(checked.signal);
   }
 
-  /** Connects; returns what the first answer says about the file. */
-  async start(): Promise<ReadingProgress> {
+  /** Connects: the storage has answered. */
+  async start(): Promise<void> {
     while (!this.#connection) await this.#connect();
-    return this.#connection.file;
+  }
+
+  /** The file as the newest answer describes it: one that breaks before its first byte does not speak for the next. */
+  get file(): ReadingProgress {
+    return this.#progress as ReadingProgress;
   }
 
   /** The next bytes, or undefined when all are here. */
@@ -219,6 +236,10 @@ class Download {
       }
       if (!isRetryable(error, "safe") || this.#backoff.failures >= this.#maxRetries) throw error;
       await this.#backoff.pause(signal, ApiError.isInstance(error) ? error.retryAfterMs : undefined);
+      if (isStuck(this.#progress)) {
+        const problem = "broke off and can't be continued: the storage doesn't identify its version";
+        throw this.#storage.invalidAnswer(200, problem, "invalid_response", error);
+      }
       return "failed";
     }
   }

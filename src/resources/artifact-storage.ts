@@ -1,5 +1,5 @@
 import { type Deadline, race } from "../async.ts";
-import { isSafeTransport } from "../check.ts";
+import { isStorageUrl } from "../check.ts";
 import {
   ApiError,
   type ApiErrorInit,
@@ -38,13 +38,10 @@ export class ArtifactStorage {
 
   /** Checks a presigned URL and learns its secrets, so that no error shows them. */
   acceptUrl(url: string): string {
-    const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
-    // http to this machine is accepted only where the API itself is on it: an emulator.
-    const isLocal = this.#transport.settings.origin.startsWith("http:");
-    const isSafe = parsed && (parsed.protocol === "https:" || (isLocal && isSafeTransport(parsed)));
-    if (!isSafe || parsed.username !== "" || parsed.password !== "") {
+    if (!isStorageUrl(url, this.#transport.settings.origin)) {
       throw this.invalidAnswer(200, "has no https address");
     }
+    const parsed = new URL(url);
     for (const pair of parsed.search.slice(1).split("&")) {
       const value = pair.slice(pair.indexOf("=") + 1);
       // A shorter value is no signature, and may be a word.
@@ -120,8 +117,13 @@ export class ArtifactStorage {
   }
 
   /** The error of an answer that can't be the file. */
-  invalidAnswer(status: number, problem: string, code: ClientErrorCode = "invalid_response"): ApiError {
-    return this.#apiError(` -> ${status} ${code}: the artifact ${problem}`, { status, code });
+  invalidAnswer(
+    status: number,
+    problem: string,
+    code: ClientErrorCode = "invalid_response",
+    cause?: unknown,
+  ): ApiError {
+    return this.#apiError(` -> ${status} ${code}: the artifact ${problem}`, { status, code, cause });
   }
 
   #apiError(message: string, init: Omit<ApiErrorInit, "method" | "path">): ApiError {

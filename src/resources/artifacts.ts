@@ -1,5 +1,5 @@
 import type { ApiPromise } from "../api-promise.ts";
-import { segment } from "../check.ts";
+import { isStorageUrl, segment } from "../check.ts";
 import { ArgumentError, unexpected } from "../errors.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
@@ -36,6 +36,11 @@ export class Artifacts extends Resource {
       { agentId, isSecret: true },
       options,
     );
+  }
+
+  /** @internal Whether a browser may be sent to this address, which the API gave for a file. */
+  isStorageUrl(url: string): boolean {
+    return isStorageUrl(url, this.transport().settings.origin);
   }
 
   /**

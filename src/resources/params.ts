@@ -4,12 +4,30 @@ import { isAmbiguous } from "../http/retry.ts";
 import type { CallSpec } from "../http/transport.ts";
 import type { CreateAgentParams, Prompt, PromptInput } from "../types.ts";
 
-/** The parameters as a body; JSON leaves out what is undefined. */
-export function checkParams<Params>(params: Params): Sent<Params> {
+/**
+ * The parameters as a body; JSON leaves out what is undefined. An empty text is rejected by the name of its field: where
+ * leaving a field out means "any" or "the default", a variable that isn't set must not do so silently.
+ * @param mayBeEmpty The field whose empty text is a value
+ */
+export function checkParams<Params>(params: Params, mayBeEmpty?: keyof Params): Sent<Params> {
   if (typeof params !== "object" || params === null || Array.isArray(params)) {
     throw unexpected("params", "an object", params);
   }
+  for (const [name, value] of Object.entries(params)) if (name !== mayBeEmpty) checkTexts(name, value);
   return params as Sent<Params>;
+}
+
+/** Fields whose texts are not the API's: a program's arguments and environment, HTTP headers, a model's parameters. */
+const foreignTexts = /^(mcpServers\[\d+\]\.(args|env|headers)|(customSubagents\[\d+\]\.)?model\.params)\b/;
+/** Bodies are nested no deeper; what is circular is reported when it is serialised. */
+const deepest = 5;
+
+function checkTexts(argument: string, value: unknown, depth = 0): void {
+  if (value === "") throw new ArgumentError(argument, "must not be empty: leave it out, or set it");
+  if (typeof value !== "object" || value === null || depth > deepest || foreignTexts.test(argument)) return;
+  for (const [name, part] of Object.entries(value)) {
+    checkTexts(Array.isArray(value) ? `${argument}[${name}]` : `${argument}.${name}`, part, depth + 1);
+  }
 }
 
 type Sent<Params> = { [Key in keyof Params]: Exclude<Params[Key], undefined> };
@@ -81,13 +99,28 @@ export function withExtra<Body extends object>(
 
 const parameters = new Set(["prompt", "agentId", "envVars", "env", "repos"]);
 
-/** A query without the entries that are undefined, null or empty: none of them is a value for this API. */
+/** The query parameters that take a page cursor. An empty one stands for the first page. */
+const pageCursors = new Set(["cursor", "pageToken"]);
+
+/**
+ * A query without the entries that are undefined or null. An empty filter is rejected instead of left out, since without
+ * it a request means everything: the pool of any repository, the agents of any pull request.
+ */
 export function toQuery<Query extends object>(query: Query | undefined): Given<Query> {
   if (query === undefined || query === null) return {} as Given<Query>;
   if (typeof query !== "object") throw unexpected("query", "an object", query);
-  return Object.fromEntries(
-    Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== ""),
-  ) as Given<Query>;
+  const given: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || (value === "" && pageCursors.has(name))) continue;
+    if (typeof value === "string") {
+      if (value.trim() === "") throw new ArgumentError(name, "must not be empty: leave it out to match all");
+    } else if (typeof value !== "number" && typeof value !== "boolean") {
+      // An empty list would be left out, too.
+      throw unexpected(name, "a string, a number or a boolean", value);
+    }
+    given[name] = value;
+  }
+  return given as Given<Query>;
 }
 
 type Given<Query> = { [Key in keyof Query]?: Exclude<Query[Key], undefined> };

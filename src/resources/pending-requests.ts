@@ -1,11 +1,11 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
 import { checkNames, segment } from "../check.ts";
-import { ArgumentError, CursorError, unexpected } from "../errors.ts";
+import { CursorError, unexpected } from "../errors.ts";
 import { isAmbiguous } from "../http/retry.ts";
 import type { RequestOptions } from "../options.ts";
 import type { PagePromise } from "../pagination.ts";
 import type { Claim, ClaimToken, CreateClaimParams, PendingRequest } from "../types.ts";
-import { checkParams } from "./params.ts";
+import { checkParams, toQuery } from "./params.ts";
 import { byId, byToken, Resource } from "./resource.ts";
 
 /** Which pending requests are meant, by the wire's names. */
@@ -72,19 +72,18 @@ export class PendingRequests extends Resource {
   }
 }
 
-/** Keeps what is set. An empty filter is rejected instead of left out, since that would mean every pool of the team. */
+/** The filters that are set. */
 function checkFilters(filters: PendingRequestFilters | undefined): { repository?: string; pool?: string } {
-  if (filters === undefined || filters === null) return {};
-  if (typeof filters !== "object") throw unexpected("filters", "an object", filters);
-  const checked: { repository?: string; pool?: string } = {};
-  for (const name of ["repository", "pool"] as const) {
-    const value: unknown = filters[name];
-    if (value === undefined || value === null) continue;
-    if (typeof value !== "string") throw unexpected(name, "a string", value);
-    if (value === "") throw new ArgumentError(name, "must not be empty: leave it out to match all");
-    checked[name] = value;
+  if (filters !== undefined && filters !== null && typeof filters !== "object") {
+    throw unexpected("filters", "an object", filters);
   }
-  return checked;
+  const { repository, pool } = filters ?? {};
+  for (const [name, value] of Object.entries({ repository, pool }) as [string, unknown][]) {
+    if (value !== undefined && value !== null && typeof value !== "string") {
+      throw unexpected(name, "a string", value);
+    }
+  }
+  return toQuery({ repository, pool });
 }
 
 /** Claims: each binds one pending request to one worker, atomically across all controllers. */
@@ -103,12 +102,7 @@ export class Claims extends Resource {
     return this.call(
       "POST",
       "/v0/private-workers/claim",
-      () => {
-        const body = checkParams(params);
-        segment("id", params.id);
-        segment("workerId", params.workerId);
-        return { body };
-      },
+      () => ({ body: checkClaim(params) }),
       { policy: "unsafe", agentId: params?.id, has: ["id", "workerId"], isSecret: true },
       options,
     );
@@ -147,7 +141,7 @@ export class Claims extends Resource {
       return await this.transport().run(
         "POST",
         "/v0/private-workers/claims/{id}/fail",
-        () => ({ ...byId("id", id)(), body: { message } }),
+        () => ({ ...byId("id", id)(), body: { message: checkMessage(message) } }),
         {
           agentId: id,
           has: ["id"],
@@ -171,9 +165,21 @@ export class Claims extends Resource {
     return this.call(
       "POST",
       "/v0/private-workers/tokens",
-      () => ({ body: checkParams(params) }),
+      () => ({ body: checkClaim(params) }),
       { policy: "unsafe", agentId: params?.id, has: ["token"], isSecret: true },
       options,
     );
   }
+}
+
+function checkClaim<Params extends { id: string; workerId: string }>(params: Params) {
+  const body = checkParams(params);
+  segment("id", params.id);
+  segment("workerId", params.workerId);
+  return body;
+}
+
+function checkMessage(message: string): string {
+  if (typeof message !== "string") throw unexpected("message", "a string", message);
+  return checkParams({ message }).message;
 }

@@ -1,5 +1,5 @@
 import { ApiPromise, type WithResponse } from "../api-promise.ts";
-import { sleep } from "../async.ts";
+import { Backoff, race } from "../async.ts";
 import {
   anyValue,
   checkObject,
@@ -42,7 +42,8 @@ export interface ListRunsQuery {
 export interface CreateRunOptions extends RequestOptions {
   /**
    * While the agent works on another run: reject with `agent_busy`, wait for that run to end, or cancel it.
-   * A wait lasts as long as the run does; `signal` ends it.
+   * A wait lasts as long as the run does; `signal` ends it. The follow-ups that wait for one agent on one client are sent
+   * in the order of the calls. It rejects with `agent_busy` where the agent stays busy for two minutes without an active run.
    * @default "throw"
    */
   whenBusy?: "throw" | "wait" | "cancel" | undefined;
@@ -57,15 +58,20 @@ const createRunOptions = {
 } satisfies OptionTable<CreateRunOptions>;
 
 const createTimeout = 180_000;
-/** Attempts of a follow-up that waits for a free agent: another one may be faster each time. */
-const busyAttempts = 10;
-/** An agent may answer that it is busy for about two seconds after its run has ended: the pause before another attempt. */
-const windDown = 1_000;
+/**
+ * The pauses while an agent answers that it is busy although no run is active: it does so for about two seconds after
+ * its run has ended.
+ */
+const busyPauses = { base: 1_000, cap: 15_000, jitter: [1, 1] } as const;
+/** After this many milliseconds of being busy without an active run, the follow-up is given up. */
+const longestBusyWithoutRun = 2 * 60_000;
 
 /** Runs: one prompt's execution each. */
 export class Runs extends Resource {
   readonly #transport: Transport;
   readonly #poller: RunPoller;
+  /** By agent: settles when the last follow-up that waits for it is sent or given up. */
+  readonly #queues = new Map<string, Promise<void>>();
 
   /** @internal */
   constructor(transport: Transport) {
@@ -101,18 +107,59 @@ export class Runs extends Resource {
     const body = clone(
       withExtra({ ...params, prompt: toPrompt(params.prompt) } as CreateRunRequest, extraBody),
     );
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#post(agentId, body, requestOptions);
-      } catch (error) {
-        if (whenBusy === "throw" || attempt >= busyAttempts || !isApiError(error, "agent_busy")) throw error;
-      }
-      await this.#untilFree(agentId, whenBusy, requestOptions);
+    if (whenBusy === "throw") return this.#post(agentId, body, requestOptions);
+    const { signal } = requestOptions;
+    // A queue: the waiters of one client for one agent are sent in the order of their calls, and only the first one asks.
+    const before = this.#queues.get(agentId) ?? Promise.resolve();
+    let leave = () => {};
+    const own = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const place = before.then(() => own);
+    this.#queues.set(agentId, place);
+    try {
+      await race(before, { signal });
+      return await this.#postWhenFree(agentId, body, whenBusy, requestOptions);
+    } finally {
+      leave();
+      if (this.#queues.get(agentId) === place) this.#queues.delete(agentId);
     }
   }
 
-  /** Waits for the run in the way through Get A Run, so that nothing is posted while it is known to be active. */
-  async #untilFree(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<void> {
+  /** Posts until the agent takes it. Others may be faster any number of times: only time without a run is limited. */
+  async #postWhenFree(
+    agentId: string,
+    body: CreateRunRequest,
+    whenBusy: "wait" | "cancel",
+    options: RequestOptions,
+  ): Promise<WithResponse<Run>> {
+    const { clock, random } = this.#transport.settings;
+    const { signal } = options;
+    const pauses = new Backoff({ clock, random, ...busyPauses });
+    let busySince: number | undefined;
+    while (true) {
+      try {
+        return await this.#post(agentId, body, options);
+      } catch (error) {
+        if (!isApiError(error, "agent_busy")) throw error;
+        if (busySince !== undefined && clock.now() - busySince >= longestBusyWithoutRun) throw error;
+      }
+      if (await this.#waitForRun(agentId, whenBusy, options)) {
+        busySince = undefined;
+        pauses.reset();
+      } else {
+        // Over already: the agent winds down, or another caller's run begins.
+        busySince ??= clock.now();
+        await pauses.pause(signal);
+      }
+    }
+  }
+
+  /**
+   * Waits for the run in the way through Get A Run, so that nothing is posted while it is known to be active.
+   * @returns Whether there was one
+   */
+  async #waitForRun(agentId: string, whenBusy: "wait" | "cancel", options: RequestOptions): Promise<boolean> {
     const { signal } = options;
     const { data: agent } = await this.#transport.run(
       "GET",
@@ -121,12 +168,10 @@ export class Runs extends Resource {
       { agentId },
       options,
     );
-    const { clock } = this.#transport.settings;
-    if (agent.latestRunId === undefined) return sleep(clock, windDown, signal);
+    if (agent.latestRunId === undefined) return false;
     const ref: RunRef = { agentId, id: agent.latestRunId };
     const run = await this.#poller.tryAsk(ref, signal);
-    // Over already: the agent winds down, or another caller's run begins.
-    if (run && isTerminalStatus(run.status)) return sleep(clock, windDown, signal);
+    if (run && isTerminalStatus(run.status)) return false;
     if (whenBusy === "cancel") {
       try {
         await this.cancel(ref, options);
@@ -135,6 +180,7 @@ export class Runs extends Resource {
       }
     }
     await this.#poller.untilTerminal(ref, { signal });
+    return true;
   }
 
   async #post(agentId: string, body: CreateRunRequest, options: RequestOptions): Promise<WithResponse<Run>> {
@@ -208,6 +254,9 @@ export class Runs extends Resource {
 
   /**
    * Waits until a run is over, through its stream where there is one. Resolves for every outcome: look at `status`.
+   *
+   * An outcome that the stream delivered is final: where Get A Run can't be read then, the run has its status, text,
+   * duration and branches from the stream, and the other fields (`createdAt`, …) may be missing.
    * @throws RunFailedError with `throwOnFailure`; TimeoutError (phase `deadline`) after `timeout`
    * @example
    * const run = await cursor.runs.wait(ref, { timeout: 30 * 60_000 });

@@ -157,7 +157,8 @@ export class Pools extends Resource {
 
 function bothOrNeither(params: object, owner: string, name: string): void {
   const given = params as Record<string, unknown>;
-  if ((given[owner] === undefined) === (given[name] === undefined)) return;
-  const missing = given[owner] === undefined ? owner : name;
+  const isMissing = (field: string) => given[field] === undefined || given[field] === null;
+  if (isMissing(owner) === isMissing(name)) return;
+  const missing = isMissing(owner) ? owner : name;
   throw new ArgumentError(missing, `is missing: give both \`${owner}\` and \`${name}\`, or neither`);
 }

@@ -1,5 +1,5 @@
 import type { Frame } from "../sse.ts";
-import type { Run } from "../types.ts";
+import { isTerminalStatus, type Run } from "../types.ts";
 import {
   closingEvents,
   isStatusNews,
@@ -14,6 +14,7 @@ import {
   toRunEvent,
 } from "./events.ts";
 import type { RunCheckpoint, StreamPosition } from "./position.ts";
+import type { Progress, StreamPhase } from "./watch.ts";
 
 /** What a delivery found in its frames. */
 export type Found =
@@ -45,9 +46,14 @@ interface DeliveryOptions {
   include: RunStreamInclude;
   /** Where the position begins, and with it what the reader before this one delivered. */
   from: string | RunCheckpoint | undefined;
-  /** Called when the outcome becomes known. */
-  onOutcome(): void;
+  /** Called when the outcome becomes known, or the text too long. */
+  onChange(): void;
 }
+
+/** Characters of the reply's text that are kept in case that somebody asks for them later. */
+const keptUnasked = 1024 * 1024;
+/** Characters of the reply's text that are kept for somebody who asked for them. */
+const keptAsked = 32 * 1024 * 1024;
 
 /**
  * Turns frames into events, exactly once and in order, and adds the `result` and `done` events the server never sent.
@@ -67,7 +73,15 @@ export class Delivery {
   /** What {@link take} returns before it looks at a further frame. */
   readonly #pending: Found[] = [];
   #lastFault: string | undefined;
+  #phase: StreamPhase = "active";
+  /** No frame of this connection was looked at. */
+  #isAtOpening = true;
+  /** A frame received before was skipped since the last {@link takeProgress}. */
+  #hasSkipped = false;
   #text = "";
+  /** Characters of the text; infinite once they were too many. */
+  #textLength = 0;
+  #isTextAsked = false;
   /** The pieces of text that {@link streamedText} has not joined yet. */
   #pieces: string[] = [];
 
@@ -91,9 +105,44 @@ export class Delivery {
     return this.#delivered.expired === true;
   }
 
+  /** What the stream says about the run, as far as it was delivered. */
+  get phase(): StreamPhase {
+    return this.#phase;
+  }
+
+  /** Returns what arrived since the last call and begins to count again. Call it after {@link unload}. */
+  takeProgress(): Progress {
+    const hasSkipped = this.#hasSkipped;
+    this.#hasSkipped = false;
+    if (!this.#position.takeProgress()) return hasSkipped ? "replayed" : "none";
+    this.#lastFault = undefined;
+    return "new";
+  }
+
   checkpoint(): Omit<RunCheckpoint, "agentId" | "runId"> {
     this.#movePosition();
     return { ...this.#position.checkpoint(), ...this.#delivered };
+  }
+
+  /** The text will be asked for: from now on much more of it is kept. */
+  askForText(): void {
+    this.#isTextAsked = true;
+  }
+
+  /** Whether the text became longer than what is kept of it; then nothing of it is. */
+  get isTextTooLong(): boolean {
+    return this.#textLength === Number.POSITIVE_INFINITY;
+  }
+
+  #keepText(text: string): void {
+    if (this.isTextTooLong) return;
+    this.#textLength += text.length;
+    this.#pieces.push(text);
+    if (this.#textLength <= (this.#isTextAsked ? keptAsked : keptUnasked)) return;
+    this.#textLength = Number.POSITIVE_INFINITY;
+    this.#text = "";
+    this.#pieces = [];
+    this.#options.onChange();
   }
 
   /** All pieces of the reply so far, joined lazily: concatenating per event dominated the profile. */
@@ -106,6 +155,12 @@ export class Delivery {
   }
 
   // ── Frames ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The frames that follow are those of another connection. */
+  connected(): void {
+    this.#isAtOpening = true;
+    this.#phase = "active";
+  }
 
   /** Takes the next frames, after {@link unload}. */
   load(frames: Frame[]): void {
@@ -145,7 +200,7 @@ export class Delivery {
       const event = this.#accept(frame);
       if (event === undefined) continue;
       const text = textOf(event, this.#options.include);
-      if (text !== undefined) this.#pieces.push(text);
+      if (text !== undefined) this.#keepText(text);
       return { kind: "event", event };
     }
     if (this.#pending.length > 0) return this.#takePending();
@@ -158,6 +213,8 @@ export class Delivery {
     this.#movePosition();
     if (this.#position.recognise(frame) === "new") return false;
     this.#unmoved = ++this.#next;
+    this.#hasSkipped = true;
+    this.#isAtOpening = false;
     return true;
   }
 
@@ -172,10 +229,14 @@ export class Delivery {
 
   /** The event of a frame, if the consumer should see it. */
   #accept(frame: Frame): RunEvent | undefined {
+    const isAtOpening = this.#isAtOpening;
+    this.#isAtOpening = false;
     if (!isWanted(this.#options.include, frame.event)) return undefined;
     const event = toRunEvent(frame);
     switch (event.type) {
       case "status":
+        if (!isTerminalStatus(event.data.status)) this.#phase = "active";
+        else this.#phase = isAtOpening ? "over" : "ending";
         return this.#isNews(event.data.status, frame.id) ? event : undefined;
       case "result":
         if (this.#delivered.ended) return undefined;
@@ -252,6 +313,6 @@ export class Delivery {
 
   #settle(outcome: Outcome): void {
     this.#outcome = outcome;
-    this.#options.onOutcome();
+    this.#options.onChange();
   }
 }

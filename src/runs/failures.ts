@@ -15,12 +15,15 @@ export class StreamFailures {
     this.#position = position;
   }
 
+  /** @param code What the server said; without it, the code of the cause */
   of(reason: StreamError["reason"], message: string, cause?: unknown, code?: string): StreamError {
     const { agentId, id: runId } = this.#ref;
+    const said =
+      code ?? (ApiError.isInstance(cause) || StreamError.isInstance(cause) ? cause.code : undefined);
     return new StreamError(this.#redactor.text(message), {
       reason,
       cause: CursorError.isInstance(cause) ? cause : this.#redactor.error(cause),
-      code: code && this.#redactor.text(code),
+      code: said && this.#redactor.text(said),
       agentId,
       runId,
       lastEventId: this.#position(),
@@ -36,7 +39,6 @@ export class StreamFailures {
     return this.disconnected(
       `the stream of run ${this.#ref.id} could not be resumed: gave up after ${number}`,
       cause,
-      StreamError.isInstance(cause) ? cause.code : undefined,
     );
   }
 }

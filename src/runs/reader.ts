@@ -1,7 +1,13 @@
 import { Backoff, type Clock, type Follower, follow } from "../async.ts";
 import { ApiError, about } from "../errors.ts";
 import type { Redactor } from "../http/redact.ts";
-import { type FrameReader, FrameTooLargeError, NotEventStreamError, openEventStream } from "../sse.ts";
+import {
+  type FrameReader,
+  FrameTooLargeError,
+  IdleError,
+  NotEventStreamError,
+  openEventStream,
+} from "../sse.ts";
 import { messageOf } from "../text.ts";
 import { isTerminalStatus, type Run, type RunRef } from "../types.ts";
 import { Delivery, type Found } from "./delivery.ts";
@@ -9,11 +15,14 @@ import type { Outcome, RunEvent } from "./events.ts";
 import { judgeRefusal, StreamFailures } from "./failures.ts";
 import type { RunPoller } from "./poller.ts";
 import { type RunCheckpoint, StreamPosition } from "./position.ts";
+import { ProgressWatch, type Verdict } from "./watch.ts";
 
 /** The pauses between attempts, in milliseconds. */
 const pauses = { base: 500, cap: 30_000, longestRetryAfter: 5 * 60_000 };
 /** After this many connections in a row without progress, each further one is followed by a look at the run itself. */
 const connectionsBeforeAsking = 3;
+/** A connection that lasted for this many milliseconds is no failed attempt, even if it brought no event. */
+const lastingTime = 10_000;
 /** Milliseconds that `done` may take after `result`. */
 const doneTimeout = 2_000;
 
@@ -44,14 +53,20 @@ export interface ReaderOptions {
 /** What a reader does when its frames are used up. */
 type State =
   | { name: "connecting" }
-  | { name: "reading"; frames: FrameReader }
+  | { name: "reading"; frames: FrameReader; life: Life }
   /** The connection broke, or none could be made. */
-  | { name: "dropped"; reason: unknown; askRun: boolean }
+  | { name: "dropped"; reason: unknown; askRun: boolean; hasLasted: boolean }
   /** The server no longer has the stream: Get A Run tells the outcome. */
   | { name: "polling" }
   /** Only `done` is missing. Until the deadline it may come from the connection, if there still is one. */
   | { name: "ending"; connection?: { frames: FrameReader; deadline: number } }
   | { name: "over"; failure?: { error: unknown } };
+
+/** When a connection was opened, and when it brought its last byte. */
+interface Life {
+  openedAt: number;
+  lastByteAt?: number;
+}
 
 type Next = IteratorResult<RunEvent, undefined>;
 
@@ -78,15 +93,18 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
   readonly #delivery: Delivery;
   /** Its failures are the reconnects since the last progress. */
   readonly #backoff: Backoff;
+  readonly #watch: ProgressWatch;
   #state: State;
   /** Follows the caller's signal from the first pull on, until the reader is left or over. */
   #work: Follower | undefined;
   #pulling: Promise<Next> | undefined;
   /** The consumer left: there is nothing more for it. */
   #isLeft = false;
+  /** Where it left. What {@link readToOutcome} reads after that is not the consumer's. */
+  #leftAt: RunCheckpoint | undefined;
 
   /**
-   * @param onChange Called when the outcome becomes known, and when the reader is left or over
+   * @param onChange Called when the outcome becomes known or the text too long, and when the reader is left or over
    */
   constructor(
     ref: RunRef,
@@ -100,9 +118,14 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     this.#options = options;
     this.#onChange = onChange;
     this.#position = new StreamPosition(include, from);
-    this.#delivery = new Delivery(this.#position, { include, from, onOutcome: () => onChange(this) });
-    this.#failures = new StreamFailures(ref, source.redactor, () => this.#delivery.checkpoint().lastEventId);
+    this.#delivery = new Delivery(this.#position, { include, from, onChange: () => onChange(this) });
+    this.#failures = new StreamFailures(ref, source.redactor, () => this.checkpoint().lastEventId);
     this.#backoff = new Backoff({ clock: source.clock, random: source.random, ...pauses });
+    this.#watch = new ProgressWatch({
+      clock: source.clock,
+      random: source.random,
+      look: (signal) => this.#lookAtRun(signal),
+    });
     this.#state = { name: this.#delivery.isExpired ? "polling" : "connecting" };
   }
 
@@ -125,12 +148,33 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     if (this.#state.name === "over" && this.#state.failure) throw this.#state.failure.error;
   }
 
-  /** All pieces of the reply so far. */
+  /** The text will be asked for: see {@link streamedText}. */
+  askForText(): void {
+    this.#delivery.askForText();
+  }
+
+  /** Whether there were more characters of the text than are kept. */
+  get isTextTooLong(): boolean {
+    return this.#delivery.isTextTooLong;
+  }
+
+  /**
+   * All pieces of the reply so far.
+   * @throws StreamError where they were too many to be kept
+   */
   streamedText(): string {
+    if (this.isTextTooLong) {
+      throw this.#failures.of("reply_too_large", "the reply's text is too long to be collected");
+    }
     return this.#delivery.streamedText();
   }
 
+  /** Where the consumer stands. */
   checkpoint(): RunCheckpoint {
+    return { ...(this.#leftAt ?? this.#checkpoint()) };
+  }
+
+  #checkpoint(): RunCheckpoint {
     return { agentId: this.#ref.agentId, runId: this.#ref.id, ...this.#delivery.checkpoint() };
   }
 
@@ -157,6 +201,7 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     this.#isLeft = true;
     this.#work?.abort(left);
     this.#disconnect();
+    this.#leftAt ??= this.#checkpoint();
     this.#stopWork();
   }
 
@@ -168,7 +213,7 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
    */
   async readToOutcome(): Promise<void> {
     await this.#pulling;
-    while (!this.outcome && !this.isOver) {
+    while (!this.outcome && !this.isOver && !this.isTextTooLong) {
       const next = await this.#pull(this.#delivery.take());
       if (next.done) return;
     }
@@ -212,7 +257,7 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
   #react(found: Found): State {
     if (found.kind === "drop") {
       const { message, code, askRun } = found;
-      return this.#dropped(this.#failures.disconnected(message, undefined, code), askRun);
+      return this.#dropped(this.#failures.disconnected(message, undefined, code), { askRun });
     }
     if (found.kind !== "ending" || this.#state.name === "ending") return this.#state;
     if (this.#state.name !== "reading") return { name: "ending" };
@@ -245,9 +290,14 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     const { resumeId } = this.#position;
     try {
       const { response, close } = await this.#source.open(resumeId, signal);
-      const frames = openEventStream(response, { clock, signal, maxBytes, close });
+      const life: Life = { openedAt: clock.now() };
+      const onChunk = () => {
+        life.lastByteAt = clock.now();
+      };
+      const frames = openEventStream(response, { clock, signal, maxBytes, close, onChunk });
       this.#position.connected(resumeId);
-      return { name: "reading", frames };
+      this.#delivery.connected();
+      return { name: "reading", frames, life };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof NotEventStreamError)) return this.#afterFailedOpening(error, resumeId);
@@ -277,31 +327,56 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     }
   }
 
-  /** Reads the next batch of frames. */
+  /** Reads the next batch of frames, and now and then finds that the run is over although the stream goes on. */
   async #read(state: State & { name: "reading" }, signal: AbortSignal): Promise<State> {
+    const { frames } = state;
+    this.#delivery.unload();
+    this.#noteProgress();
+    if (this.#watch.isDue) this.#watch.act(signal, () => frames.wake());
+    if (this.#watch.verdict) return this.#settle(this.#watch.verdict);
+    this.#watch.beginWait();
     try {
-      if (await this.#load(state.frames)) return state;
+      const wakeAt = this.#source.clock.now() + this.#watch.left;
+      const batch = await frames.read(this.#options.idleTimeout, undefined, wakeAt);
+      if (batch) {
+        this.#delivery.load(batch);
+        return state;
+      }
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof FrameTooLargeError) {
         throw this.#failures.of("event_too_large", error.message, error);
       }
-      return this.#dropped(this.#failures.disconnected(`the connection broke: ${messageOf(error)}`, error));
+      return this.#dropped(this.#failures.disconnected(`the connection broke: ${messageOf(error)}`, error), {
+        isSilent: error instanceof IdleError,
+      });
+    } finally {
+      this.#watch.endWait();
     }
     return this.#dropped(this.#failures.disconnected("the stream ended before the run's result"));
   }
 
-  /** Returns whether there was a further batch before the connection ended. */
-  async #load(frames: FrameReader, deadline?: number): Promise<boolean> {
-    this.#delivery.unload();
-    const batch = await frames.read(this.#options.idleTimeout, deadline);
-    if (batch) this.#delivery.load(batch);
-    return batch !== undefined;
+  /** Progress makes the next failure a first one again. */
+  #noteProgress(): void {
+    const progress = this.#delivery.takeProgress();
+    if (progress === "new") this.#backoff.reset();
+    this.#watch.note(progress, this.#delivery.phase);
+  }
+
+  #settle(verdict: Verdict): State {
+    if ("error" in verdict) throw verdict.error;
+    this.#disconnect();
+    return this.#supplyOutcome(verdict.run);
   }
 
   /** After a drop: another attempt after a pause, or the outcome from the run itself, or giving up. */
-  async #recover({ reason, askRun }: State & { name: "dropped" }, signal: AbortSignal): Promise<State> {
-    if (this.#position.takeProgress()) this.#backoff.reset();
+  async #recover(
+    { reason, askRun, hasLasted }: State & { name: "dropped" },
+    signal: AbortSignal,
+  ): Promise<State> {
+    this.#noteProgress();
+    // A gateway may end every connection after a minute, and a quiet run has nothing to say for hours.
+    if (hasLasted) this.#backoff.reset();
     const { failures: attempts } = this.#backoff;
     const isLast = attempts >= this.#options.maxReconnects;
     // All attempts since the last progress; before the first, the opening is one of them.
@@ -349,7 +424,12 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
     if (state.connection) {
       const { frames, deadline } = state.connection;
       try {
-        if (await this.#load(frames, deadline)) return state;
+        this.#delivery.unload();
+        const batch = await frames.read(this.#options.idleTimeout, deadline);
+        if (batch) {
+          this.#delivery.load(batch);
+          return state;
+        }
       } catch {
         // After the result nothing that matters is lost with the connection.
         signal.throwIfAborted();
@@ -362,9 +442,19 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
 
   // ── Stopping ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  #dropped(reason: unknown, askRun = false): State {
+  /**
+   * @param askRun Get A Run may know more at once
+   * @param isSilent The connection was given up because it fell silent: it lasted until its last byte
+   */
+  #dropped(reason: unknown, { askRun = false, isSilent = false } = {}): State {
+    const hasLasted = this.#state.name === "reading" && this.#hasLasted(this.#state.life, isSilent);
     this.#disconnect();
-    return { name: "dropped", reason, askRun };
+    return { name: "dropped", reason, askRun, hasLasted };
+  }
+
+  #hasLasted({ openedAt, lastByteAt }: Life, isSilent: boolean): boolean {
+    if (lastByteAt === undefined) return false;
+    return (isSilent ? lastByteAt : this.#source.clock.now()) - openedAt >= lastingTime;
   }
 
   /** Ends the connection, if there is one, and forgets its frames. */
@@ -388,6 +478,7 @@ export class RunReader implements AsyncIterator<RunEvent, undefined> {
   }
 
   #stopWork(): void {
+    this.#watch.stop();
     this.#work?.release();
     this.#work = undefined;
     this.#onChange(this);

@@ -14,6 +14,7 @@ import { type GitInfo, isTerminalStatus, type RunRef, type RunStatus } from "../
 import { type Outcome, outcomeOf, type RunEvent, type RunStreamInclude, textOf } from "./events.ts";
 import type { RunCheckpoint } from "./position.ts";
 import { type ReaderOptions, RunReader, type StreamSource } from "./reader.ts";
+import { redactEvents } from "./redacted-events.ts";
 
 // ── Options ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -32,8 +33,8 @@ export interface RunStreamOptions {
   /** Milliseconds without a byte after which a connection counts as dead; heartbeats come every 15 s. @default 60_000 */
   idleTimeout?: number | undefined;
   /**
-   * Reconnects in a row without a new event before the stream gives up, attempts that fail to connect included; 0: never
-   * reconnect. @default 10
+   * Failed attempts in a row without a new event before the stream gives up, attempts that fail to connect included; 0:
+   * never reconnect after one. A connection that lasted 10 s or more and brought bytes is no failed attempt. @default 10
    */
   maxReconnects?: number | undefined;
   /** The largest event accepted, in bytes; each of its lines counts 64 more. @default 33_554_432 (32 MiB) */
@@ -93,7 +94,10 @@ export interface RunResult {
   status: RunStatus;
   /** The final reply. It need not equal what was streamed, and is absent where the run said nothing. */
   text?: string;
-  /** The reply's pieces as this stream received them: none of those before `from`. */
+  /**
+   * The reply's pieces as this stream received them: none of those before `from`. At most 33,554,432 characters (32 Mi),
+   * or 1,048,576 (1 Mi) of what was read before the first call of {@link RunStream.result}.
+   */
   streamedText: string;
   /** How long the run took, in milliseconds. */
   durationMs?: number;
@@ -109,6 +113,9 @@ export interface RunResult {
  * Nothing is opened before the first reader: an iteration, `text()`, `result()` or `toReadableStream()`. Each reader
  * reads from the stream's start (`from`, or the run's beginning); two at once are two connections.
  *
+ * Where a terminal `status` is not followed by the result within seconds, or no event with an id comes for some minutes,
+ * Get A Run is asked. If the run is over, its outcome ends the stream; if not, the connection is left alone.
+ *
  * @throws ApiError, in its readers, where the server's error is final (401, 403, 404, …); {@link StreamError} where the
  * stream can't be resumed
  */
@@ -118,7 +125,11 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
   readonly #source: StreamSource;
   readonly #options: ReaderOptions;
   readonly #readers = new Set<RunReader>();
+  /** The consumer's reader that began last. */
   #latest: RunReader | undefined;
+  /** The reader of {@link result}, where there was no other. */
+  #own: RunReader | undefined;
+  #isTextAsked = false;
   /** The first reader that learned the outcome. */
   #informed: RunReader | undefined;
   #result: Promise<RunResult> | undefined;
@@ -151,7 +162,16 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
-    return this.#addReader();
+    return this.#addConsumer();
+  }
+
+  /**
+   * The events for readers who must not see the client's keys, such as a page: keys in them are replaced, as by
+   * `cursor.redact`, also where one is spread over several deltas. A delta whose end may begin a key comes with the event
+   * after it, so the position to resume from is the last event that came.
+   */
+  redacted(): AsyncIterable<RunEvent> {
+    return { [Symbol.asyncIterator]: () => redactEvents(this.#addReader(), this.#source.redactor) };
   }
 
   /** The reply's pieces as they arrive. */
@@ -168,7 +188,7 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
 
   /** The events as a web stream, one at a time as they are pulled. */
   toReadableStream(): ReadableStream<RunEvent> {
-    const reader = this.#addReader();
+    const reader = this.#addConsumer();
     return new ReadableStream<RunEvent>(
       {
         pull: async (controller) => {
@@ -185,10 +205,16 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
 
   /**
    * The outcome. Reads the stream if nobody else does; beside another reader it waits for that one and, in case its
-   * consumer pauses, asks Get A Run from time to time.
+   * consumer pauses, asks Get A Run from time to time. What it reads never moves {@link checkpoint}.
+   *
+   * Rejects with a {@link StreamError} (`reply_too_large`) where the text is longer than {@link RunResult.streamedText}
+   * may be. Text is kept for this call: call it before reading a very long reply, or not at all.
    */
   result(): Promise<RunResult> {
     if (!this.#result) {
+      this.#isTextAsked = true;
+      for (const reader of this.#readers) reader.askForText();
+      this.#latest?.askForText();
       this.#result = this.#findResult();
       // Mark as handled: a caller who ignores the result must not cause an unhandled rejection.
       this.#result.catch(() => {});
@@ -207,6 +233,11 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
     this.close();
   }
 
+  #addConsumer(): RunReader {
+    this.#latest = this.#addReader();
+    return this.#latest;
+  }
+
   #addReader(): RunReader {
     const reader = new RunReader(this.ref, this.#source, this.#options, (changed) => {
       if (!changed.isActive) this.#readers.delete(changed);
@@ -214,8 +245,8 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
       this.#onChange();
     });
     this.#readers.add(reader);
+    if (this.#isTextAsked) reader.askForText();
     if (this.#isClosed) reader.leave();
-    this.#latest = reader;
     return reader;
   }
 
@@ -229,7 +260,8 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
         this.#options.signal?.throwIfAborted();
         throw this.#closedError();
       }
-      const reader = this.#latest;
+      const reader = this.#latest ?? this.#own;
+      if (reader?.isTextTooLong) reader.streamedText(); // throws
       if (reader?.isOver) {
         reader.throwIfFailed();
         return this.#resultOf(await this.#pollOutcome(), reader);
@@ -238,7 +270,8 @@ export class RunStream implements AsyncIterable<RunEvent>, AsyncDisposable {
         const outcome = await this.#waitBeside(reader, pace);
         if (outcome) return this.#resultOf(outcome, reader);
       } else {
-        await this.#readToOutcome(reader ?? this.#addReader());
+        this.#own ??= reader ?? this.#addReader();
+        await this.#readToOutcome(reader ?? this.#own);
       }
     }
     return this.#resultOf(this.#informed.outcome, this.#informed);

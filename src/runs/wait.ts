@@ -10,7 +10,7 @@ import {
 } from "../check.ts";
 import { ApiError, CursorError, RunFailedError, TimeoutError } from "../errors.ts";
 import { isTerminalStatus, type Run, type RunRef, type RunStatus, type TerminalRun } from "../types.ts";
-import type { Outcome } from "./events.ts";
+import { type Outcome, outcomeOfResult } from "./events.ts";
 import type { StreamSource } from "./reader.ts";
 import { RunStream } from "./stream.ts";
 
@@ -33,6 +33,16 @@ const waitOptions = {
   throwOnFailure: orDefault(checkFlag, false),
 } satisfies OptionTable<WaitOptions>;
 
+/** Milliseconds that a wait whose outcome is known takes for the run's other fields. */
+const longestRest = 60_000;
+
+interface Waiting {
+  /** Aborts by the caller's signal and by the deadline. */
+  signal: AbortSignal;
+  callerSignal: AbortSignal | undefined;
+  onStatus: (status: RunStatus) => void;
+}
+
 export async function waitForRun(
   ref: RunRef,
   source: StreamSource,
@@ -44,7 +54,11 @@ export async function waitForRun(
     new TimeoutError(`run ${runId} was not over within ${ms} ms`, { phase: "deadline", agentId, runId });
   const work = follow(signal, { clock: source.clock, ms, reason });
   try {
-    const run = await untilOver(ref, source, work.signal, onlyChanges(onStatus));
+    const run = await untilOver(ref, source, {
+      signal: work.signal,
+      callerSignal: signal,
+      onStatus: onlyChanges(onStatus),
+    });
     if (throwOnFailure && run.status !== "FINISHED") throw new RunFailedError(run);
     return run;
   } finally {
@@ -55,8 +69,7 @@ export async function waitForRun(
 async function untilOver(
   ref: RunRef,
   source: StreamSource,
-  signal: AbortSignal,
-  onStatus: (status: RunStatus) => void,
+  { signal, callerSignal, onStatus }: Waiting,
 ): Promise<TerminalRun> {
   let seen: Run | undefined;
   const onRun = (run: Run) => {
@@ -64,38 +77,66 @@ async function untilOver(
     onStatus(run.status);
   };
   const poll = () => source.poller.untilTerminal(ref, { signal, onRun });
-  const outcome = await readOutcome(ref, { ...source, onRun }, signal, onStatus);
+  const outcome = await readOutcome(ref, { ...source, onRun }, { signal, callerSignal, onStatus });
   if (!outcome || !isTerminalStatus(outcome.status)) return toTerminalRun(await poll());
   if (outcome.source === "run" && seen) return toTerminalRun(seen);
+  const run = await readRest(ref, source, signal);
+  callerSignal?.throwIfAborted();
   // A result that the stream delivered is final, though Get A Run may be a moment behind, or out of reach.
-  const settled = withOutcome(await source.poller.ask(ref, signal).catch(poll), outcome);
+  const settled = withOutcome(run ?? seen ?? ({ agentId: ref.agentId, id: ref.id } as Run), outcome);
   onStatus(settled.status);
   return toTerminalRun(settled);
 }
 
-/** The outcome by the stream; undefined where the stream failed, so that polling must tell. */
+/** What the stream's result does not tell of a run; undefined where Get A Run can't be read for a while. */
+async function readRest(ref: RunRef, source: StreamSource, signal: AbortSignal): Promise<Run | undefined> {
+  const { clock, poller } = source;
+  const work = follow(signal, { clock, ms: longestRest, reason: () => new Error("Get A Run took too long") });
+  try {
+    const pace = poller.pace();
+    while (!work.signal.aborted) {
+      const run = await poller.tryAsk(ref, work.signal);
+      if (run) return run;
+      await pace.pause(work.signal);
+    }
+  } catch {
+    // The outcome is known: no failure takes it away.
+  } finally {
+    work.release();
+  }
+  return undefined;
+}
+
+/**
+ * Reads the outcome from the stream; undefined where the stream failed, so that polling must tell. It is taken from the
+ * events, since `result()` would keep the whole reply in memory.
+ */
 async function readOutcome(
   ref: RunRef,
   source: StreamSource,
-  signal: AbortSignal,
-  onStatus: (status: RunStatus) => void,
+  { signal, callerSignal, onStatus }: Waiting,
 ): Promise<Outcome | undefined> {
   const stream = new RunStream(ref, source, { signal });
+  let outcome: Outcome | undefined;
   try {
     for await (const event of stream) {
       // A terminal status in the stream is not the outcome; that is reported from the result.
       if (event.type === "status" && !isTerminalStatus(event.data.status)) onStatus(event.data.status);
+      if (event.type === "result") {
+        outcome = { ...outcomeOfResult(event.data), source: event.synthesized ? "run" : "stream" };
+      }
     }
-    return await stream.result();
   } catch (error) {
+    callerSignal?.throwIfAborted();
+    if (outcome) return outcome;
     signal.throwIfAborted();
     const isFinal = ApiError.isInstance(error) && [401, 403, 404].includes(error.status);
     // Where the stream is gone, its reader polled already: that failed, and would fail again.
     if (isFinal || stream.checkpoint().expired || !CursorError.isInstance(error)) throw error;
-    return undefined;
   } finally {
     stream.close();
   }
+  return outcome;
 }
 
 function withOutcome(run: Run, { status, text, durationMs, git }: Outcome): Run {

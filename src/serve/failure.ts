@@ -1,12 +1,13 @@
-import { ApiError, CursorError, StreamError, TimeoutError } from "../index.ts";
+import { ApiError, type Cursor, CursorError, StreamError, TimeoutError } from "../index.ts";
 
 /**
  * What a page learns when something fails: `{ error: { code, message } }` in an answer, `code` and `message` in a
  * `failure` frame. Codes and messages are this library's own: nothing from the API's response is passed on.
  *
- * - `not_found`: the agent, run or artifact does not exist, or this caller may not see it
- * - `method_not_allowed`, `cross_origin`, `unsupported_media_type`, `body_too_large`, `invalid_request`: the request is wrong
- * - `agent_busy`, `agent_archived`, `run_not_cancellable`, `conflict`: not possible in the agent's or run's current state
+ * - `not_found`: the agent, run or artifact does not exist, or not for this caller
+ * - `method_not_allowed`, `cross_origin`, `unsupported_media_type`, `body_too_large`, `range_not_satisfiable`,
+ *   `invalid_request`: the request is wrong
+ * - `agent_busy`, `agent_archived`, `run_not_cancellable`, `conflict`: not possible in the present state
  * - `rate_limited`: try again later; `usage_limit_exceeded`: the account's spending limit is reached
  * - `upstream_refused`: the API doesn't accept the server's key, or the key is not allowed to do this
  * - `upstream_unavailable`, `upstream_timeout`: the API can't be reached
@@ -20,6 +21,7 @@ export type ServeErrorCode =
   | "cross_origin"
   | "unsupported_media_type"
   | "body_too_large"
+  | "range_not_satisfiable"
   | "invalid_request"
   | "agent_busy"
   | "agent_archived"
@@ -50,6 +52,7 @@ const messages: Record<ServeErrorCode, string> = {
   cross_origin: "Requests from other sites are not accepted.",
   unsupported_media_type: "The request must be sent as application/json.",
   body_too_large: "The request body is too large.",
+  range_not_satisfiable: "The file has no such bytes.",
   invalid_request: "The request is not valid.",
   agent_busy: "The agent is still working on another prompt.",
   agent_archived: "The agent is archived.",
@@ -113,6 +116,28 @@ const jsonHeaders = {
 /** An answer as JSON, which no cache may keep. */
 export const json = (status: number, body: unknown, more: Record<string, string> = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { ...jsonHeaders, ...more } });
+
+/** A shape of JSON: the fields that an answer has, each as it is (`true`) or in a shape of its own; `[shape]`: a list. */
+export type Shape = true | readonly [Shape] | { readonly [field: string]: Shape };
+
+/** An answer of the API as a page gets it: its documented fields alone, without the client's keys. */
+export function apiJson(cursor: Cursor, status: number, body: unknown, shape: Shape): Response {
+  const redact = (_: string, value: unknown) => (typeof value === "string" ? cursor.redact(value) : value);
+  return json(status, JSON.parse(JSON.stringify(pick(body, shape)), redact));
+}
+
+/** Undefined for what is not of this shape: an object where a text is documented could have anything in it. */
+function pick(value: unknown, shape: Shape): unknown {
+  if (shape === true) return typeof value === "object" ? undefined : value;
+  if (isList(shape)) return Array.isArray(value) ? value.map((item) => pick(item, shape[0])) : undefined;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const entries = Object.entries(shape).filter(([field]) => Object.hasOwn(value, field));
+  return Object.fromEntries(
+    entries.map(([field, inner]) => [field, pick((value as Record<string, unknown>)[field], inner)]),
+  );
+}
+
+const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape);
 
 /** An answer without a body. */
 export const empty = (status: number, more: Record<string, string> = {}): Response =>

@@ -7,7 +7,7 @@ import {
   isArgumentError,
   type Prompt,
 } from "../index.ts";
-import { answer, fail, failureResponse, json } from "./failure.ts";
+import { answer, apiJson, fail, failureResponse } from "./failure.ts";
 import {
   type AgentRef,
   checkRoute,
@@ -40,6 +40,17 @@ const followUpTable = {
   params: orDefault(checkParams, {}),
   maxBodyBytes: orDefault(wholeNumber(1), 1024 * 1024),
 } satisfies OptionTable<FollowUpResponseOptions>;
+
+const runShape = {
+  id: true,
+  agentId: true,
+  status: true,
+  createdAt: true,
+  updatedAt: true,
+  durationMs: true,
+  result: true,
+  git: { branches: [{ repoUrl: true, branch: true, prUrl: true }] },
+} as const;
 
 /**
  * Accepts a follow-up prompt from a browser: a POST of `{ "prompt": "…" }`, or of a prompt with images, as
@@ -76,7 +87,7 @@ export async function followUpResponse(
           whenBusy,
           signal,
         });
-        return json(201, run);
+        return apiJson(cursor, 201, run, runShape);
       } catch (error) {
         // The page may see this message: it says what is wrong with the prompt, and it is this library's own.
         if (isArgumentError(error) && error.argument.startsWith("prompt")) return invalid(error.message);
@@ -114,26 +125,27 @@ async function readJson(request: Request, maxBytes: number): Promise<{ value: un
 /** Reads the whole body; undefined where it is larger than the limit. */
 async function readBytes({ headers, body }: Request, maxBytes: number): Promise<Uint8Array | undefined> {
   if (Number(headers.get("content-length")) > maxBytes) return undefined;
-  const chunks: Uint8Array[] = [];
+  // One buffer that doubles: a list of chunks of one byte each would take hundreds of times the bytes' own memory.
+  let bytes = new Uint8Array(Math.min(maxBytes, 1024));
   let length = 0;
   const reader = body?.getReader();
   try {
     for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
-      length += next.value.length;
-      if (length > maxBytes) {
+      const end = length + next.value.length;
+      if (end > maxBytes) {
         await reader?.cancel();
         return undefined;
       }
-      chunks.push(next.value);
+      if (end > bytes.length) {
+        const larger = new Uint8Array(Math.min(maxBytes, Math.max(end, 2 * bytes.length)));
+        larger.set(bytes.subarray(0, length));
+        bytes = larger;
+      }
+      bytes.set(next.value, length);
+      length = end;
     }
   } finally {
     reader?.releaseLock();
   }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return bytes.subarray(0, length);
 }

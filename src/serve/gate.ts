@@ -23,10 +23,11 @@ export interface AgentRef {
  * Decides who may see or do this. The key reaches every agent of its account, so only you know whose agent and run it is.
  *
  * - `true`, and nothing else, lets the request through.
- * - `false` is answered with 404, as if the run did not exist, so that a stranger learns nothing.
+ * - `false`, or nothing, is answered with 404, as if the run did not exist, so that a stranger learns nothing.
  * - A `Response` is sent as it is: 401 to say "log in", 403 to say "not yours".
  *
- * It is called before anything else is done, with ids that are well-formed. The route rejects with whatever it throws.
+ * It is called before anything else is done, with ids that are well-formed. The route rejects with whatever it throws,
+ * and with an ArgumentError where it returns anything else, such as a user.
  * Its `request` is the one that you passed: leave the body of a POST alone, or read a `clone()`.
  */
 export type Authorize<Ref extends AgentRef = AgentRef> = (
@@ -78,9 +79,13 @@ export const serveTable = {
   onError: checkCallback,
 } satisfies OptionTable<ServeOptions>;
 
+const originsTable = {
+  allowedOrigins: orDefault(checkOrigins, []),
+} satisfies OptionTable<Pick<ServePostOptions, "allowedOrigins">>;
+
 export const servePostTable = {
   ...serveTable,
-  allowedOrigins: orDefault(checkOrigins, []),
+  ...originsTable,
 } satisfies OptionTable<ServePostOptions>;
 
 /** A whole number within bounds; by default, a number of milliseconds that a timer can wait. */
@@ -145,7 +150,7 @@ type GateOptions<Ref extends AgentRef> = Pick<ServeOptions<Ref>, "request" | "au
  * origin, `authorize`, and the type of its body. Otherwise returns the answer that says why not.
  *
  * OPTIONS is answered with the methods and no CORS header: allowing other origins is up to the server around this route.
- * HEAD is rejected like any other method, since only the API could say what a GET would answer.
+ * HEAD does what a GET does, and is answered without the body.
  *
  * @param method A POST must come from this site or an allowed origin, and must be JSON
  */
@@ -155,24 +160,81 @@ export async function throughGate<Ref extends AgentRef>(
   { request, authorize, allowedOrigins = [] }: GateOptions<Ref>,
   work: (ref: Ref) => Promise<Response>,
 ): Promise<Response> {
-  const allow = { allow: `${method}, OPTIONS` };
+  const allow = { allow: method === "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS" };
   if (request.method === "OPTIONS") return empty(204, allow);
-  if (request.method !== method) return failureResponse(fail(405, "method_not_allowed"), allow);
-  if (ref === undefined) return notFound();
-  if (method === "POST" && isFromOtherSite(request, allowedOrigins)) {
-    return failureResponse(fail(403, "cross_origin"));
+  if (method === "GET" && request.method === "HEAD") {
+    return withoutBody(await admit(method, ref, { request, authorize, allowedOrigins }, work));
   }
+  if (request.method !== method) return failureResponse(fail(405, "method_not_allowed"), allow);
+  return admit(method, ref, { request, authorize, allowedOrigins }, work);
+}
+
+/** A HEAD's answer: that of a GET, without the body. */
+async function withoutBody(response: Response): Promise<Response> {
+  await response.body?.cancel();
+  return new Response(null, response);
+}
+
+/** The checks that follow the method's. */
+async function admit<Ref extends AgentRef>(
+  method: "GET" | "POST",
+  ref: Ref | undefined,
+  { request, authorize, allowedOrigins }: Required<GateOptions<Ref>>,
+  work: (ref: Ref) => Promise<Response>,
+): Promise<Response> {
+  if (ref === undefined) return notFound();
+  const foreign = method === "POST" ? rejectionOfSite(request, allowedOrigins) : undefined;
+  if (foreign) return foreign;
   const verdict: unknown = await authorize(request, ref);
   // Only a plain `true` lets through: a forgotten `return`, or another truthy value, does not.
-  if (verdict !== true) return isResponse(verdict) ? verdict : notFound();
+  if (verdict !== true) return isResponse(verdict) ? verdict : denied(verdict);
   // A form on another site can't send this type, so JSON comes from a script that was allowed to send it.
-  if (method === "POST" && !isJson(request)) return failureResponse(fail(415, "unsupported_media_type"));
-  return work(ref);
+  return (method === "POST" ? rejectionOfType(request) : undefined) ?? work(ref);
 }
+
+/**
+ * Checks a POST of your own route as the POST routes of this package check theirs. A browser sends its user's cookies
+ * along with requests that pages of other sites make, so a route that changes something, or costs something, must reject
+ * those.
+ *
+ * @param options `allowedOrigins`: origins of other sites whose pages may post here
+ * @returns The answer to send: 403 `cross_origin` or 415 `unsupported_media_type`. Undefined: go on
+ * @throws ArgumentError when an option is not valid
+ * @example
+ * export async function POST(request: Request): Promise<Response> {
+ *   const rejection = rejectionOf(request);
+ *   if (rejection) return rejection;
+ *   …
+ * }
+ */
+export function rejectionOf(
+  request: Request,
+  options: Pick<ServePostOptions, "allowedOrigins"> = {},
+): Response | undefined {
+  const { allowedOrigins } = checkOptions(originsTable, options);
+  return rejectionOfSite(checkRequest("request", request), allowedOrigins) ?? rejectionOfType(request);
+}
+
+const rejectionOfSite = (request: Request, allowedOrigins: readonly string[]): Response | undefined =>
+  isFromOtherSite(request, allowedOrigins) ? failureResponse(fail(403, "cross_origin")) : undefined;
+
+const rejectionOfType = (request: Request): Response | undefined =>
+  isJson(request) ? undefined : failureResponse(fail(415, "unsupported_media_type"));
 
 const notFound = (): Response => failureResponse(fail(404, "not_found"));
 
-/** Checks the members, not the class, because frameworks have Response classes of their own. */
+/** What stands for "no", which a function may also say by returning nothing. Anything else is a mistake in it. */
+function denied(verdict: unknown): Response {
+  if (verdict === false || verdict === undefined || verdict === null) return notFound();
+  throw new ArgumentError(
+    "authorize",
+    `expected it to return true, false or a Response, got ${kindOf(verdict)}`,
+  );
+}
+
+const kindOf = (value: unknown): string => (typeof value === "object" ? "an object" : `a ${typeof value}`);
+
+/** By its shape: frameworks bring Response classes of their own. */
 const isResponse = (value: unknown): value is Response =>
   typeof value === "object" &&
   value !== null &&
@@ -192,6 +254,12 @@ function isFromOtherSite({ headers, url }: Request, allowedOrigins: readonly str
   const site = headers.get("sec-fetch-site");
   if (site !== null) return site !== "same-origin" && site !== "none";
   if (origin === null) return false;
-  // Compares hosts only: behind a proxy that ends TLS, the request's own scheme differs from the browser's.
-  return !URL.canParse(origin) || new URL(origin).host !== (headers.get("host") ?? new URL(url).host);
+  if (!URL.canParse(origin)) return true;
+  const { protocol, host } = new URL(origin);
+  // By host: behind a proxy that ends TLS, the request's own scheme differs from the browser's. The browser's scheme
+  // says which port needs no mention, since some proxies mention it anyway.
+  const own = `${protocol}//${headers.get("host") ?? new URL(url).host}/`;
+  return (
+    !URL.canParse(own) || new URL(own).host !== host || /[/?#@\\\s]/.test(own.slice(protocol.length + 2, -1))
+  );
 }

@@ -214,12 +214,11 @@ class RunFeed {
     // Passed as a checkpoint object, because an id may be any text, even one that looks like a checkpoint's JSON.
     const from = eventId === undefined ? undefined : { agentId, runId, lastEventId: eventId };
     const stream = this.#cursor.runs.stream(this.#ref, { from, maxReconnects });
-    return { stream, events: stream[Symbol.asyncIterator]() };
+    return { stream, events: stream.redacted()[Symbol.asyncIterator]() };
   }
 
-  /** Redacted as a whole, since an event's name and id come from the API, too. */
   #encode(frame: ServedFrame): string {
-    return this.#cursor.redact(encodeFrame(frame, this.#ref, this.#settings.named));
+    return encodeFrame(frame, this.#ref, this.#settings.named);
   }
 }
 

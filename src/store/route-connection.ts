@@ -1,4 +1,5 @@
 import { type Clock, follow, race } from "../async.ts";
+import { flattenHeaders, type HeadersInput } from "../check.ts";
 import { ApiError, StreamError } from "../errors.ts";
 import { discard, retryAfter } from "../http/response.ts";
 import type { WebFetch } from "../options.ts";
@@ -7,14 +8,12 @@ import { type FrameReader, IdleError, NotEventStreamError, openEventStream } fro
 import { parseJson } from "../text.ts";
 import { isHidden, onPage, waking } from "./page.ts";
 
-type RouteHeaders = Record<string, string>;
-
 /** A route of the page's own server, and how it is read. */
 export interface Route {
   url: string;
   /** The path alone, for messages: a query may hold secrets. */
   path: string;
-  headers: RouteHeaders | (() => RouteHeaders | Promise<RouteHeaders>) | undefined;
+  headers: HeadersInput | (() => HeadersInput | Promise<HeadersInput>) | undefined;
   credentials: "omit" | "same-origin" | "include" | undefined;
   position: "header" | "query";
   /** Milliseconds without a byte, of the headers or the body, after which the connection counts as dead. */
@@ -45,6 +44,9 @@ export class RouteConnection {
   #state: "connecting" | "open" | "delivering" | "failed" = "connecting";
   #openedAt: number;
   #lastByteAt: number;
+  /** When the server was last known to be there: its last byte, or the end of a connection that it ended itself. */
+  #lastSignAt: number;
+  #hasBytes = false;
 
   /** @param position Where to continue; undefined: from the run's start */
   constructor(
@@ -58,7 +60,7 @@ export class RouteConnection {
     this.#position = position;
     this.#listener = listener;
     this.#controller = follow(signal);
-    this.#openedAt = this.#lastByteAt = clock.now();
+    this.#openedAt = this.#lastByteAt = this.#lastSignAt = clock.now();
     // A frozen page freezes its timers and sockets, too. Once awake, it must not wait for a timeout that is long overdue.
     this.#stopPageEvents = onPage(waking, () => {
       const silence = clock.now() - this.#lastByteAt;
@@ -74,10 +76,8 @@ export class RouteConnection {
 
   /** Whether the route works: it delivered something, or stayed open for a while without a failure. */
   get hasProgressed(): boolean {
-    return (
-      this.#state === "delivering" ||
-      (this.#state === "open" && this.#lastByteAt - this.#openedAt >= lastingTime)
-    );
+    const hasLasted = this.#hasBytes && this.#lastSignAt - this.#openedAt >= lastingTime;
+    return this.#state === "delivering" || (this.#state === "open" && hasLasted);
   }
 
   /**
@@ -96,7 +96,7 @@ export class RouteConnection {
       deadline: { clock, ms: idleTimeout, reason },
       late: ({ body }) => discard(body),
     });
-    this.#openedAt = this.#lastByteAt = clock.now();
+    this.#openedAt = this.#lastByteAt = this.#lastSignAt = clock.now();
     if (response.status === 204) return yield { type: "end", id: "" };
     const reader = this.#open(response);
     this.#state = "open";
@@ -109,6 +109,10 @@ export class RouteConnection {
           if (frame) yield this.#accept(id || undefined, frame);
         }
       }
+      this.#lastSignAt = clock.now();
+    } catch (error) {
+      this.#lastSignAt = error instanceof IdleError ? this.#lastByteAt : clock.now();
+      throw error;
     } finally {
       reader.cancel();
     }
@@ -124,7 +128,9 @@ export class RouteConnection {
   async #send(signal: AbortSignal): Promise<Response> {
     const { url, headers: given, credentials, fetch = globalThis.fetch } = this.#route;
     const position = this.#position;
-    const headers = new Headers(typeof given === "function" ? await given() : given);
+    const headers = new Headers(
+      flattenHeaders("headers", typeof given === "function" ? await given() : given),
+    );
     headers.set("accept", "text/event-stream");
     let address = url.replace(/#.*/s, "");
     if (position !== undefined) {
@@ -149,6 +155,7 @@ export class RouteConnection {
         maxBytes: maxEventBytes,
         onRetry: (ms) => this.#listener.onRetry(ms),
         onChunk: () => {
+          this.#hasBytes = true;
           this.#lastByteAt = clock.now();
         },
       });

@@ -4,9 +4,10 @@ import {
   checkCallback,
   checkClock,
   checkCount,
-  checkHeaders,
   checkOptions,
   checkTimeout,
+  flattenHeaders,
+  type HeadersInput,
   type OptionTable,
   oneOf,
   orDefault,
@@ -21,11 +22,8 @@ import type { RunSource } from "./run-source.ts";
 
 /** How a page reads a run from its own server. */
 export interface RouteSourceOptions {
-  /** Sent with each request; a function is called before each. */
-  headers?:
-    | Record<string, string>
-    | (() => Record<string, string> | Promise<Record<string, string>>)
-    | undefined;
+  /** Sent with each request, `Authorization` too; a function is called before each. */
+  headers?: HeadersInput | (() => HeadersInput | Promise<HeadersInput>) | undefined;
   /** Whether cookies are sent. @default "same-origin", the default of fetch */
   credentials?: "omit" | "same-origin" | "include" | undefined;
   /**
@@ -49,7 +47,7 @@ export interface RouteSourceOptions {
 }
 
 const checkRouteHeaders: Check<unknown> = (argument, value) =>
-  typeof value === "function" ? value : checkHeaders(argument, value);
+  typeof value === "function" ? value : flattenHeaders(argument, value);
 
 const routeOptions = {
   headers: checkRouteHeaders,
@@ -84,22 +82,32 @@ const longestAskedPause = 300_000;
 export function routeSource(url: string, options: RouteSourceOptions = {}): RunSource {
   if (typeof url !== "string") throw unexpected("url", "a string", url);
   if (url === "") throw new ArgumentError("url", "must not be empty");
-  const { maxReconnects, random = Math.random, ...checked } = checkOptions(routeOptions, options);
+  const { random = Math.random, ...checked } = checkOptions(routeOptions, options);
   const path = url.replace(/[?#].*/s, "").replace(/^\w+:\/\/[^/]*/, "");
-  const route = { ...checked, url, path };
-  const read = (...given: Parameters<RunSource>) => readRoute(route, maxReconnects, random, ...given);
-  return Object.assign(read, { key: url });
+  const own: SourceRoute = { ...checked, random, url, path };
+  const source: RunSource = Object.assign(
+    (...[position, signal, report, latest]: Parameters<RunSource>) =>
+      readRoute(() => routes.get(latest?.() ?? source) ?? own, position, signal, report),
+    { key: url },
+  );
+  routes.set(source, own);
+  return source;
 }
 
+type SourceRoute = Route & { maxReconnects: number; random: () => number };
+
+/** The route of each source. Not a property of it, since headers may hold a token, and a source may be logged. */
+const routes = new WeakMap<RunSource, SourceRoute>();
+
+/** @param latest The route as the newest source has it; asked before each connection */
 async function* readRoute(
-  route: Route,
-  maxReconnects: number,
-  random: () => number,
+  latest: () => SourceRoute,
   ...[from, signal, report]: Parameters<RunSource>
 ): AsyncGenerator<ServedFrame, void, undefined> {
+  let route = latest();
   const pauses: BackoffOptions = {
     clock: route.clock,
-    random,
+    random: () => route.random(),
     base: firstPause,
     cap: longestPause,
     // Upwards only: the server's `retry:` is the least. Many pages lose one server at the same moment.
@@ -117,7 +125,7 @@ async function* readRoute(
       pauses.cap = Math.max(longestPause, pauses.base);
     },
   };
-  while (true) {
+  for (; ; route = latest()) {
     const connection = new RouteConnection(route, position, signal, listener);
     let failure: unknown;
     try {
@@ -141,9 +149,10 @@ async function* readRoute(
       attempts = 0;
       backoff.reset();
     }
-    if (attempts >= maxReconnects) {
+    if (attempts >= route.maxReconnects) {
       throw new StreamError(`GET ${route.path}: gave up after ${attempts + 1} failed attempts`, {
         reason: "disconnected",
+        code: ApiError.isInstance(failure) || StreamError.isInstance(failure) ? failure.code : undefined,
         lastEventId: position,
         cause: failure,
       });
@@ -172,5 +181,6 @@ async function pauseUntilAwake(
 
 /** Whether another attempt would get the same response. */
 function isFinal(error: unknown): boolean {
+  if (ArgumentError.isInstance(error)) return true; // headers that can't be sent
   return ApiError.isInstance(error) && error.status < 500 && ![408, 425, 429].includes(error.status);
 }

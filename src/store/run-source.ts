@@ -7,12 +7,16 @@ import type { RunConnection } from "./run-snapshot.ts";
  * Where a store reads a run from. Yields the events after `position` (undefined: from the run's start) until the run is
  * over or `signal` aborts. A source reconnects by itself, and may `report` the state of its connection. It ends after
  * the run's `result` or an `end` frame, and throws when it gives up.
+ *
+ * A page may make a source anew while a run is read, with a fresh token for example. `latest` returns the newest one, so
+ * that a source that reconnects can take what it sends from there.
  */
 export interface RunSource {
   (
     position: string | undefined,
     signal: AbortSignal,
     report: (connection: Exclude<RunConnection, "closed">) => void,
+    latest?: () => RunSource,
   ): AsyncIterable<ServedFrame>;
   /** Identifies the run: the name under which it is stored. */
   readonly key?: string | undefined;

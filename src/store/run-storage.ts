@@ -77,10 +77,10 @@ interface SavedRun {
  * A storage that fails counts as one that stores nothing.
  */
 export class RunSaver {
-  readonly #storage: RunStorage;
   readonly #key: string;
-  readonly #limit: number;
   readonly #clock: Clock;
+  #storage: RunStorage;
+  #limit: number;
   #timer: unknown;
   /** The run is longer than the limit. It only grows, so nothing more is written until it is cleared. */
   #isTooLarge = false;
@@ -90,6 +90,13 @@ export class RunSaver {
     this.#key = key;
     this.#limit = limit;
     this.#clock = clock;
+  }
+
+  /** Takes another storage or limit for the next write; a write that waits is not lost. */
+  update(storage: RunStorage, limit: number): void {
+    if (limit !== this.#limit) this.#isTooLarge = false;
+    this.#storage = storage;
+    this.#limit = limit;
   }
 
   /** The saved run; undefined where there is none, or none of the expected form. */

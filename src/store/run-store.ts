@@ -66,6 +66,13 @@ export interface RunStore {
   stop(): void;
   /** Continues from the position after `stop()` or an error; while it waits for a reconnect, reconnects now. */
   resume(): void;
+  /**
+   * Replaces the source and the options with those of a later render: the same run, with a fresh token for example.
+   * The next connection, write or call uses them; what is under way continues, and nothing is read anew. The key and the
+   * clock stay. `useRun` does this by itself.
+   * @throws ArgumentError for an option that can't work
+   */
+  update(source: RunSource, options?: RunStoreOptions): void;
 }
 
 /** What the store does. Whether the run is over is not part of it: that belongs to the draft. */
@@ -89,13 +96,28 @@ export function createRunStore(source: RunSource, options: RunStoreOptions = {})
   return new Store(source, options);
 }
 
+type CheckedStore = ReturnType<typeof checkStore>;
+
+function checkStore(source: RunSource, options: RunStoreOptions) {
+  checkFunction("source", source);
+  const checked = checkOptions(storeOptions, options);
+  const { key = source.key, storage, autoStart = true, clock, schedule = frameSchedule(clock) } = checked;
+  if (key !== undefined && (typeof key !== "string" || key === "")) {
+    throw new ArgumentError("key", "expected a non-empty string");
+  }
+  if (storage !== undefined && key === undefined) {
+    throw new ArgumentError("key", "is missing: a storage needs it to tell runs apart");
+  }
+  return { ...checked, key, autoStart, schedule };
+}
+
 class Store implements RunStore {
   readonly key: string | undefined;
-  readonly #source: RunSource;
-  readonly #schedule: Schedule;
   readonly #clock: Clock;
-  readonly #saver: RunSaver | undefined;
-  readonly #autoStart: boolean;
+  #source: RunSource;
+  #schedule: Schedule;
+  #saver: RunSaver | undefined;
+  #autoStart: boolean;
   readonly #initial: RunSnapshot;
   readonly #listeners = new Set<{ call: () => void }>();
   readonly #draft = new RunDraft();
@@ -107,22 +129,14 @@ class Store implements RunStore {
   #leaveTimer: unknown;
 
   constructor(source: RunSource, options: RunStoreOptions) {
-    checkFunction("source", source);
-    const checked = checkOptions(storeOptions, options);
-    const { key = source.key, storage, storageLimit, autoStart = true, clock } = checked;
-    if (key !== undefined && (typeof key !== "string" || key === "")) {
-      throw new ArgumentError("key", "expected a non-empty string");
-    }
-    if (storage !== undefined && key === undefined) {
-      throw new ArgumentError("key", "is missing: a storage needs it to tell runs apart");
-    }
-    this.key = key;
+    const checked = checkStore(source, options);
+    this.key = checked.key;
     this.#source = source;
-    this.#autoStart = autoStart;
-    this.#clock = clock;
-    this.#schedule = checked.schedule ?? frameSchedule(clock);
-    if (storage && key !== undefined) this.#saver = new RunSaver(storage, key, storageLimit, clock);
-    this.#connection = autoStart ? "connecting" : "closed";
+    this.#autoStart = checked.autoStart;
+    this.#clock = checked.clock;
+    this.#schedule = checked.schedule;
+    this.#saver = this.#toSaver(checked);
+    this.#connection = this.#autoStart ? "connecting" : "closed";
     this.#snapshot = this.#initial = this.#nextSnapshot();
   }
 
@@ -163,6 +177,23 @@ class Store implements RunStore {
     if (this.#connection === "reconnecting") this.#disconnect();
     this.start();
   };
+
+  readonly update = (source: RunSource, options: RunStoreOptions = {}): void => {
+    const checked = checkStore(source, { ...options, key: this.key, clock: this.#clock });
+    this.#source = source;
+    this.#schedule = checked.schedule;
+    this.#saver = this.#toSaver(checked);
+    const startsNow = checked.autoStart && !this.#autoStart && this.#listeners.size > 0;
+    this.#autoStart = checked.autoStart;
+    if (startsNow) this.#connect();
+  };
+
+  /** The saver that stands, with the storage it gets now, since a storage made anew in each render is still the same one. */
+  #toSaver({ storage, storageLimit, clock }: CheckedStore): RunSaver | undefined {
+    if (!storage || this.key === undefined) return undefined;
+    this.#saver?.update(storage, storageLimit);
+    return this.#saver ?? new RunSaver(storage, this.key, storageLimit, clock);
+  }
 
   /** Reads the storage at the first use of the store, not in the constructor, which may run on a server. */
   #restore(): void {
@@ -214,7 +245,8 @@ class Store implements RunStore {
       const report = (connection: RunConnection) => {
         if (!signal.aborted) this.#report(connection);
       };
-      frames = source(this.#draft.position, signal, report)[Symbol.asyncIterator]();
+      const latest = () => this.#source;
+      frames = source(this.#draft.position, signal, report, latest)[Symbol.asyncIterator]();
       while (true) {
         // Raced, since not every source listens to its signal; what it sends later is dropped.
         const next = await race(frames.next(), { signal });
@@ -272,7 +304,10 @@ class Store implements RunStore {
     const names = Object.keys(next) as (keyof RunSnapshot)[];
     if (names.every((name) => next[name] === this.#snapshot[name])) return;
     this.#snapshot = next;
-    for (const { call } of this.#listeners) {
+    // A copy, since a listener may subscribe anew in its own call; one that is unsubscribed meanwhile is not called.
+    for (const entry of [...this.#listeners]) {
+      if (!this.#listeners.has(entry)) continue;
+      const { call } = entry;
       try {
         call();
       } catch (error) {

@@ -4,5 +4,5 @@ export {
   type RequestController,
   type RequestControllerOptions,
 } from "./request-controller.ts";
-export type { ControllerClaim, StartRefusal } from "./request-handler.ts";
+export type { CallbackContext, ControllerClaim, StartRefusal } from "./request-handler.ts";
 export { type RequestQueue, type WatchRequestsOptions, watchRequests } from "./request-queue.ts";

@@ -1,5 +1,5 @@
 import { Backoff, type Clock } from "../async.ts";
-import { ApiError, ConnectionError } from "../errors.ts";
+import { ApiError, ConnectionError, CursorError } from "../errors.ts";
 import type { Page, PagePromise, PendingRequest, RequestOptions } from "../index.ts";
 import { judgeRefusal } from "../runs/failures.ts";
 import { type Frame, type FrameReader, FrameTooLargeError, IdleError, openEventStream } from "../sse.ts";
@@ -18,6 +18,8 @@ const idleTimeout = 60_000;
 const healthyAfter = 10_000;
 /** A listing whose pages expire on the way is started again; after this many attempts its error is final. */
 const listingAttempts = 3;
+/** The view holds no more requests: a listing or a stream without end must not fill the memory. */
+const mostRequests = 100_000;
 const maxFrameBytes = 8 * 1024 * 1024;
 const listPath = "/v0/private-workers/pending-requests";
 
@@ -115,6 +117,9 @@ export class QueueLoop {
     });
     while (page) {
       for (const item of page.items) if (isRequest(item)) listing.requests.set(item.id, item);
+      if (listing.requests.size > mostRequests) {
+        throw new CursorError(`GET ${listPath}: the queue has more than ${mostRequests} requests`);
+      }
       const current: Page<PendingRequest> = page;
       page = await this.#retrying(() => current.nextPage());
     }
@@ -192,14 +197,15 @@ export class QueueLoop {
     }
   }
 
-  /** An event that can't be read is skipped: the next list brings the view up to date. */
+  /** An event that can't be read, or for which there is no room, is skipped: the next list makes up for it. */
   #apply({ event, data }: Frame): void {
     if (event !== "created" && event !== "claimed" && event !== "claimed_offline" && event !== "expired")
       return;
     const request = parseJson(data);
     if (!isRequest(request)) return;
-    if (event === "created" || event === "claimed_offline") this.#view.upsert(request, event);
-    else this.#view.remove(request.id, event);
+    const { requests } = this.#view;
+    if (event === "claimed" || event === "expired") this.#view.remove(request.id, event);
+    else if (requests.size < mostRequests || requests.has(request.id)) this.#view.upsert(request, event);
   }
 
   async #pause(reason: unknown): Promise<void> {

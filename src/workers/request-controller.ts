@@ -6,14 +6,18 @@ import {
   checkObject,
   checkOptions,
   checkSignal,
+  checkTimeout,
   type OptionTable,
+  orDefault,
 } from "../check.ts";
-import { unexpected } from "../errors.ts";
+import { CursorError, TimeoutError, unexpected } from "../errors.ts";
 import type { Cursor, PendingRequest, PendingRequestFilters } from "../index.ts";
 import type { RequestChange } from "./queue-view.ts";
 import {
+  type CallbackContext,
   type ControllerClaim,
   type Doubt,
+  Handling,
   type HandlingOutcome,
   RequestHandler,
   type StartRefusal,
@@ -27,18 +31,33 @@ export interface RequestControllerOptions {
   /** How many requests are handled at once, from their claim until `start` settles; 1 or more. */
   concurrency: number;
   /**
-   * Returns the id of the worker that is to take the request, a new id for each request. Undefined means not now: the
-   * controller asks again within a minute.
+   * The id of the worker that would take the request: one of its own, never used before. Undefined means not now; the
+   * controller asks again within a minute, and at once when the request changes.
    */
-  claim(request: PendingRequest): string | undefined | Promise<string | undefined>;
+  claim(request: PendingRequest, context: CallbackContext): string | undefined | Promise<string | undefined>;
   /**
    * Starts the worker of a claim (`CURSOR_AGENT_WORKER_ID`); settles when the worker is on its way, not when it is done.
    * If it throws, the claim is released, and the request is handled again later, here or elsewhere. With `{ fail }` the
    * waiting user reads that message instead (newer servers; on others the claim is released).
    *
    * Every controller of the pool sees a claim with `revived`: bring that worker back once, and only if it is yours.
+   *
+   * Pass `context.signal` on: it aborts after `timeout`, when the waiting user has given up, and when the controller
+   * stops. What arrives after the first two is ignored, and the claim is released; after a stop, `start` may finish.
    */
-  start(request: PendingRequest, claim: ControllerClaim): void | StartRefusal | Promise<void | StartRefusal>;
+  start(
+    request: PendingRequest,
+    claim: ControllerClaim,
+    context: CallbackContext,
+  ): void | StartRefusal | Promise<void | StartRefusal>;
+  /**
+   * Milliseconds that `claim` and `start` may each take. Then `onError` receives a TimeoutError, a claim is released, and
+   * the request is handled again later.
+   * @default 600_000
+   */
+  timeout?: number | undefined;
+  /** Milliseconds that a `start` under way may still take after a stop; then its claim is released. @default 600_000 */
+  stopTimeout?: number | undefined;
   /** Receives what went wrong with a request, and what ended the watch. If it throws, the controller ends. */
   onError?: ((error: unknown, request?: PendingRequest) => void) | undefined;
   /** Stops the controller cleanly: `done` resolves. */
@@ -50,6 +69,8 @@ const controllerOptions = {
   concurrency: (argument, value) => checkCount(argument, value ?? Number.NaN, 1) as number,
   claim: checkFunction,
   start: checkFunction,
+  timeout: orDefault(checkTimeout, 600_000),
+  stopTimeout: orDefault(checkTimeout, 600_000),
   onError: checkCallback,
   signal: checkSignal,
 } satisfies OptionTable<RequestControllerOptions>;
@@ -93,14 +114,15 @@ const listedWithin = 5 * 60_000;
  *
  * - `waiting`: it is handled as soon as there is room
  * - `in hand`: it is being claimed or started
- * - `set aside`: it was declined or failed; nothing happens before the timer fires, whatever the queue reports
+ * - `declined`: there was no worker for it; it waits again when it changes, or when the timer fires
+ * - `failed`: nothing happens before the timer fires, whatever the queue reports
  * - `lost`: another controller has it, and it is expected to leave the queue before the timer fires
  * - `started`: its worker was started here and is expected to connect before the timer fires
  */
 type EntryState =
   | { name: "waiting"; doubt?: Doubt | undefined }
-  | { name: "in hand" }
-  | { name: "set aside" | "lost" | "started"; timer: unknown };
+  | { name: "in hand"; handling: Handling }
+  | { name: "declined" | "failed" | "lost" | "started"; timer: unknown };
 
 /** One request, and what the controller knows about it beyond the queue. */
 interface Entry {
@@ -121,27 +143,32 @@ export class RequestController {
   readonly #entries = new Map<string, Entry>();
   /** The entries in state "waiting", in the order in which they take their turn. */
   readonly #waiting = new Set<Entry>();
-  readonly #inHand = new Set<Promise<void>>();
-  #isStopped = false;
+  readonly #inHand = new Map<Handling, Promise<void>>();
+  readonly #stopTimeout: number;
+  readonly #stopping = new AbortController();
+  #stopTimer: unknown;
   #failure: { error: unknown } | undefined;
 
   /** @internal */
   constructor(cursor: Cursor, options: RequestControllerOptions) {
     checkObject("options", options);
-    const { signal } = checkOptions<RequestControllerOptions, typeof controllerOptions>(
+    const { signal, timeout, stopTimeout } = checkOptions<RequestControllerOptions, typeof controllerOptions>(
       controllerOptions,
       options,
     );
     const source = cursor.workers.requests.watchSource(options.filters);
     this.#options = options;
     this.#clock = source.clock;
+    this.#stopTimeout = stopTimeout;
     this.#pauses = { clock: source.clock, random: source.random, base: 2_000, cap: 60_000, jitter: [0.5, 1] };
     this.#handler = new RequestHandler({
       claims: cursor.workers.claims,
       list: () => source.list(),
-      isStopped: () => this.#isStopped,
-      claim: (request) => options.claim(request),
-      start: (request, claim) => options.start(request, claim),
+      clock: source.clock,
+      timeout,
+      stopping: this.#stopping.signal,
+      claim: (request, context) => options.claim(request, context),
+      start: (request, claim, context) => options.start(request, claim, context),
       onError: (error, request) => options.onError?.(error, request),
     });
     this.#queue = openQueue(cursor, options.filters, {});
@@ -151,17 +178,28 @@ export class RequestController {
     this.done.catch(() => {});
   }
 
-  /** Makes no new claims; resolves when the requests in hand are started, or given back. */
+  /** Makes no new claims; resolves when the requests in hand are started, or, after `stopTimeout`, given back. */
   async stop(): Promise<void> {
     this.#stop();
     await this.done.catch(() => {});
   }
 
   #stop(): void {
-    this.#isStopped = true;
+    if (this.#isStopped) return;
+    this.#stopping.abort(new CursorError("the controller was stopped"));
     this.#queue.stop();
     this.#waiting.clear();
-    for (const entry of this.#entries.values()) this.#stopTimer(entry);
+    for (const entry of this.#entries.values()) this.#clearTimer(entry);
+    if (this.#inHand.size === 0 || this.#stopTimeout === Number.POSITIVE_INFINITY) return;
+    this.#stopTimer = this.#clock.setTimeout(() => {
+      const message = `start: did not end within ${this.#stopTimeout} ms after the controller was stopped`;
+      for (const handling of this.#inHand.keys())
+        handling.end(new TimeoutError(message, { phase: "deadline" }));
+    }, this.#stopTimeout);
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   async #run(): Promise<void> {
@@ -172,7 +210,8 @@ export class RequestController {
       this.#stop();
       this.#options.onError?.(error);
     } finally {
-      while (this.#inHand.size > 0) await Promise.all(this.#inHand);
+      while (this.#inHand.size > 0) await Promise.all(this.#inHand.values());
+      if (this.#stopTimer !== undefined) this.#clock.clearTimeout(this.#stopTimer);
     }
     if (this.#failure) throw this.#failure.error;
   }
@@ -180,17 +219,26 @@ export class RequestController {
   #note({ type, id, reason }: RequestChange): void {
     const entry = this.#entries.get(id);
     if (type === "removed") {
-      if (entry?.state.name === "waiting" || entry?.state.name === "lost") this.#forget(entry);
+      if (entry) this.#left(entry, reason === "expired");
       return;
     }
     if (!entry) {
       this.#enter(id);
+    } else if (entry.state.name === "declined") {
+      this.#move(entry, { name: "waiting" });
     } else if (entry.state.name === "started" && (reason === "created" || reason === "claimed_offline")) {
       // Its worker has gone offline, or its claim has ended, so it needs a worker again. A list proves neither: the
       // worker that was started may not have connected yet.
       this.#move(entry, { name: "waiting" });
     }
     this.#fill();
+  }
+
+  #left(entry: Entry, isExpired: boolean): void {
+    const { state } = entry;
+    if (state.name === "in hand") state.handling.leave(isExpired);
+    // A request in doubt has left the queue because it is claimed: perhaps by us, so its worker must still be started.
+    else if (state.name === "lost" || (state.name === "waiting" && !state.doubt)) this.#forget(entry);
   }
 
   #enter(id: string): void {
@@ -200,19 +248,19 @@ export class RequestController {
   }
 
   #forget(entry: Entry): void {
-    this.#stopTimer(entry);
+    this.#clearTimer(entry);
     this.#waiting.delete(entry);
     this.#entries.delete(entry.id);
   }
 
   #move(entry: Entry, state: EntryState): void {
-    this.#stopTimer(entry);
+    this.#clearTimer(entry);
     entry.state = state;
     if (state.name === "waiting") this.#waiting.add(entry);
     else this.#waiting.delete(entry);
   }
 
-  #stopTimer({ state }: Entry): void {
+  #clearTimer({ state }: Entry): void {
     if ("timer" in state) this.#clock.clearTimeout(state.timer);
   }
 
@@ -228,9 +276,10 @@ export class RequestController {
   }
 
   #handle(entry: Entry, request: PendingRequest, doubt: Doubt | undefined): void {
-    this.#move(entry, { name: "in hand" });
+    const handling = new Handling();
+    this.#move(entry, { name: "in hand", handling });
     const work: Promise<void> = this.#handler
-      .handle(request, doubt)
+      .handle(request, handling, doubt)
       .then(
         (outcome) => this.#conclude(entry, request, outcome),
         (error: unknown) => {
@@ -240,10 +289,10 @@ export class RequestController {
         },
       )
       .then(() => {
-        this.#inHand.delete(work);
+        this.#inHand.delete(handling);
         this.#fill();
       });
-    this.#inHand.add(work);
+    this.#inHand.set(handling, work);
   }
 
   #conclude(entry: Entry, request: PendingRequest, outcome: HandlingOutcome): void {
@@ -255,13 +304,21 @@ export class RequestController {
     } else if (name === "lost") {
       if (this.#queue.requests.has(entry.id)) this.#setAside(entry, name, listedWithin);
       else this.#forget(entry);
+    } else if (name === "declined" && this.#hasChanged(entry, request)) {
+      this.#move(entry, { name: "waiting" });
     } else {
-      this.#setAside(entry, "set aside", entry.backoff.next(), name === "failed" ? outcome.doubt : undefined);
+      this.#setAside(entry, name, entry.backoff.next(), name === "failed" ? outcome.doubt : undefined);
     }
   }
 
+  /** Whether a request has changed since it was taken from the queue: the view replaces what changes. */
+  #hasChanged({ id }: Entry, request: PendingRequest): boolean {
+    const now = this.#queue.requests.get(id);
+    return now !== undefined && now !== request;
+  }
+
   /** Leaves an entry alone for `ms`; then it waits for its turn again, unless it has left the queue and is not in doubt. */
-  #setAside(entry: Entry, name: "set aside" | "lost" | "started", ms: number, doubt?: Doubt): void {
+  #setAside(entry: Entry, name: "declined" | "failed" | "lost" | "started", ms: number, doubt?: Doubt): void {
     const timer = this.#clock.setTimeout(() => {
       if (doubt || this.#queue.requests.has(entry.id)) this.#move(entry, { name: "waiting", doubt });
       else this.#forget(entry);

@@ -1,6 +1,6 @@
 import type { RunEvent, RunEventData } from "cursor-cloud-agents";
 import type { RunEventSource, UIMessageChunk } from "cursor-cloud-agents/ai-sdk";
-import { ref, runId } from "../support/stream-server.ts";
+import { ref, runId } from "../support/sample-run.ts";
 
 // Events as the client delivers them, and the chunks that they are expected to become.
 

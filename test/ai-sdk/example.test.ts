@@ -28,7 +28,10 @@ function stage() {
     handleChat(
       new Request(`https://app.example${path}`, {
         method,
-        headers: user === undefined ? {} : { "x-user": user },
+        headers: {
+          "content-type": "application/json",
+          ...(user === undefined ? {} : { "x-user": user }),
+        },
       }),
       server,
     );
@@ -114,3 +117,15 @@ it("failures are shown in the server's own words", async () => {
   await clock.run(chat.sendMessage({ text: "Add a README" }));
   expect(chat.error?.message).toBe("The agent can't be reached at the moment.");
 });
+
+it.each(["/api/chat", "/api/chat/chat-1/cancel"])(
+  "a page of another site starts and cancels nothing: POST %s",
+  async (path) => {
+    const { emulator, server } = stage();
+    const headers = { "x-user": "ann", "content-type": "text/plain", "sec-fetch-site": "cross-site" };
+    const body = JSON.stringify({ id: "chat-1", messages: [{ parts: [{ type: "text", text: "Go" }] }] });
+    const request = new Request(`https://app.example${path}`, { method: "POST", headers, body });
+    expect((await handleChat(request, server)).status).toBe(403);
+    expect(emulator.agents).toEqual([]);
+  },
+);

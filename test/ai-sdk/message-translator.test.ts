@@ -1,7 +1,8 @@
 import type { RunEvent } from "cursor-cloud-agents";
 import { toUIMessageStream, type UIMessageChunk } from "cursor-cloud-agents/ai-sdk";
 import { describe, expect, it } from "vitest";
-import { collect, ref } from "../support/stream-server.ts";
+import { ref } from "../support/sample-run.ts";
+import { collect } from "../support/waiting.ts";
 import {
   assistant,
   done,

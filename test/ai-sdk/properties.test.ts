@@ -6,19 +6,18 @@ import {
 } from "cursor-cloud-agents/ai-sdk";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { CUT, END } from "../support/fake-api.ts";
 import {
   assistant as assistantFrame,
-  CUT,
-  collect,
   done as doneFrame,
-  END,
-  ref,
   result as resultFrame,
-  StreamServer,
   status as statusFrame,
   thinking as thinkingFrame,
   tool as toolFrame,
-} from "../support/stream-server.ts";
+} from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 import { aiVersions, createChat, until } from "./ai-versions.ts";
 import { user } from "./chat-stage.ts";
 import {

@@ -1,22 +1,18 @@
 import { isArgumentError } from "cursor-cloud-agents";
 import { toUIMessageStream, toUIMessageStreamResponse } from "cursor-cloud-agents/ai-sdk";
 import { describe, expect, it } from "vitest";
+import { CUT, END, failedResponse, STALL } from "../support/fake-api.ts";
 import {
-  apiError,
   assistant as assistantFrame,
-  CUT,
-  collect,
   done as doneFrame,
-  END,
-  ref,
   result as resultFrame,
-  runOf,
-  STALL,
-  StreamServer,
   status as statusFrame,
   thinking as thinkingFrame,
   tooDeep,
-} from "../support/stream-server.ts";
+} from "../support/frames.ts";
+import { ref, runOf } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 import { assistant, feed, result, source } from "./events.ts";
 import { chunksOf, messagesOf, readerOf } from "./sse.ts";
 
@@ -30,9 +26,10 @@ describe("the answer", () => {
     expect(response.status).toBe(200);
     expect(Object.fromEntries(response.headers)).toEqual({
       "content-type": "text/event-stream",
-      "cache-control": "no-cache, no-transform",
+      "cache-control": "no-cache, no-store, no-transform",
       "x-vercel-ai-ui-message-stream": "v1",
       "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
     });
     await response.body!.cancel();
   });
@@ -88,8 +85,8 @@ describe("the answer over a run's stream", () => {
   });
 
   it("ends in an error where a cut can't be resumed", async () => {
-    const server = new StreamServer([CUT(statusFrame(), hello), apiError(401, "unauthorized")], {
-      runs: [apiError(401, "unauthorized")],
+    const server = new StreamServer([CUT(statusFrame(), hello), failedResponse(401, "unauthorized")], {
+      runs: [failedResponse(401, "unauthorized")],
     });
     const body = await server.run(toUIMessageStreamResponse(server.cursor().runs.stream(ref)).text());
     expect(types(body).slice(-3)).toEqual(["text-end", "finish-step", "error"]);
@@ -97,7 +94,7 @@ describe("the answer over a run's stream", () => {
   });
 
   it("ends in the reply of Get A Run where the stream is gone", async () => {
-    const server = new StreamServer([apiError(410, "stream_expired")], {
+    const server = new StreamServer([failedResponse(410, "stream_expired")], {
       runs: ["RUNNING", runOf("FINISHED", { result: "Hello" })],
     });
     const body = await server.run(toUIMessageStreamResponse(server.cursor().runs.stream(ref)).text());
@@ -263,4 +260,11 @@ it.each<[string, unknown, unknown]>([
 it("options of the answer are unknown to the stream of chunks", () => {
   const options = { keepAlive: 1 } as object;
   expect(() => toUIMessageStream(source([]), options)).toThrow("unknown option");
+});
+
+it("a clock without `now` is an error before there is an answer", () => {
+  const clock = { setTimeout, clearTimeout } as never;
+  expect(() => toUIMessageStreamResponse(source([]), { clock })).toThrow(
+    expect.objectContaining({ argument: "clock" }),
+  );
 });

@@ -58,6 +58,7 @@ const answers: Record<string, Endless> = {
   "stream.small-limit": stream("", "data: x\n"),
   // In good order, and yet without end: memory stays as it is until the caller has enough.
   "stream.heartbeats": stream("", 'id: 1\nevent: thinking\ndata: {"text":"x"}\n\n', { name: "AbortError" }),
+  "stream.reply": stream("", 'id: 1\nevent: assistant\ndata: {"text":"x"}\n\n', { name: "AbortError" }),
   "stream.unwanted": stream("", "id: 1\nevent: interaction_update\ndata: {}\n\n", { name: "AbortError" }),
   // Nothing that matters follows the result, whatever comes.
   "stream.heartbeats-after-result": stream(result, "event: heartbeat\ndata: {}\n\n", { kind: "fine" }),

@@ -16,6 +16,8 @@ export interface Faults {
 const pass: Fault = { ...gone, deed: "pass" };
 /** After so many connections without progress the client may look at the run itself, and settle by what it finds. */
 const triesBeforeAsking = 3;
+/** The client looks at a run whose terminal status no result has followed for this many milliseconds. */
+const silenceBeforeAsking = 5_000;
 
 /** Hands out the faults of a world and remembers what was asked for. */
 export class Plan {
@@ -33,6 +35,8 @@ export class Plan {
   #known = new Set<string | undefined>();
   #isGone = false;
   #hadDoneAlone = false;
+  /** A connection was silent long enough for the client to ask for the run, and to settle if it is over. */
+  #wasSilent = false;
   #badLooks = 0;
   readonly #faults: Faults;
 
@@ -42,7 +46,7 @@ export class Plan {
 
   /** The client had reason to doubt that the stream goes on. */
   get mayHaveGivenUp(): boolean {
-    return this.#isGone || this.#hadDoneAlone || this.longestDrought >= triesBeforeAsking;
+    return this.#isGone || this.#hadDoneAlone || this.#wasSilent || this.longestDrought >= triesBeforeAsking;
   }
 
   readonly decide = (request: ProxyRequest): Fault => {
@@ -66,6 +70,7 @@ export class Plan {
     this.#isGone ||= index >= (this.#faults.goneFrom ?? Infinity);
     if (this.#isGone) return gone;
     const fault = this.#faults.streams[index] ?? pass;
+    this.#wasSilent ||= fault.deed === "stall" || fault.pauses.some((ms) => ms >= silenceBeforeAsking);
     if (this.#drought >= triesBeforeAsking - 1 && !this.#faults.drought) return refresh(fault);
     this.#hadDoneAlone ||= isDoneAlone(fault);
     if (fault.deed !== "refuse") return fault;

@@ -1,6 +1,6 @@
 import { type EmulatorOptions, ManualClock } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
-import { redactKey } from "../../src/cli/api-key.ts";
+import { redactKeys } from "../../src/cli/api-key.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
 import { cli, key } from "./helpers.ts";
 
@@ -63,6 +63,53 @@ describe("no secret is printed", () => {
     expect(stderr).toContain("unknown command '[redacted]'");
   });
 
+  it.each([
+    ' "crsr_TEST_000001" \n',
+    '" crsr_TEST_000001 "',
+    "'\tcrsr_TEST_000001'",
+    "Bearer crsr_TEST_000001",
+  ])(
+    "when the key is given in place of a command, and the environment has it as %j",
+    async (CURSOR_API_KEY) => {
+      const { code, stderr } = await cli(["crsr_TEST_000001"], { env: { CURSOR_API_KEY } });
+      expect(code).toBe(64);
+      expect(stderr).toContain("unknown command '[redacted]'");
+    },
+  );
+
+  it.each([
+    ["another key of the usual form", wrongKey],
+    ["another key of the older form", "key_1234567890abcdef"],
+    ["the environment's key", "plain-secret-of-mine"],
+  ])("when it is typed in a wrong place: %s", async (_, typed) => {
+    const env = { CURSOR_API_KEY: '" plain-secret-of-mine "' };
+    for (const argv of [
+      [typed],
+      ["show", `${typed}/x`],
+      ["watch", "bc-1", `${typed}!`],
+      ["ls", "--limit", typed],
+      ["ls", typed],
+      ["run", "x", "--repo", typed],
+      ["run", "x", "--mode", typed],
+      ["run", "x", "--file", typed],
+      ["run", "--file", typed],
+      ["me", "--api-key-file", typed],
+      ["me", "--base-url", typed],
+      ["run", "x", "--timeout", typed],
+      ["run", "x", "--env-var", typed],
+      ["run", "x", `-${typed}`],
+    ]) {
+      const { code, stdout, stderr } = await cli(argv, { env });
+      expect([argv, code]).toEqual([argv, 64]);
+      expect(stdout + stderr).not.toContain(typed);
+    }
+  });
+
+  it("and words that only begin like a key stay", () => {
+    const text = "invalid_key_1, key_not_supported, api_key_not_found, crsr_, bc-key_1, key_value_pairs";
+    expect(redactKeys(text)).toBe(text);
+  });
+
   it("when the server repeats the key, in any form", async () => {
     const basic = Buffer.from(`${key}:`).toString("base64");
     for (const json of [[], ["--json"]]) {
@@ -82,11 +129,11 @@ describe("no secret is printed", () => {
     const base64 = (text: string) => Buffer.from(text).toString("base64");
     const quoted = 'crsr_a"b/c+d=';
     for (const form of [quoted, base64(quoted), base64(`${quoted}:`), encodeURIComponent(quoted)]) {
-      expect(redactKey(`<${form}>`, ` "${quoted}"\n`)).toMatch(/^<\[redacted\]=*>$/);
+      expect(redactKeys(`<${form}>`, ` "${quoted}"\n`)).toMatch(/^<\[redacted\]=*>$/);
     }
     // A short key may be an ordinary word.
-    expect(redactKey("a test of it", "test")).toBe("a test of it");
-    expect(redactKey("anything", undefined)).toBe("anything");
+    expect(redactKeys("a test of it", "test")).toBe("a test of it");
+    expect(redactKeys("anything", undefined)).toBe("anything");
   });
 
   it("with --verbose", async () => {

@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { copyFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CursorEmulator, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { attempt } from "../../src/text.ts";
 import { key, toLines } from "./helpers.ts";
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -109,6 +110,20 @@ describe("the program", () => {
     expect(await emulator.ended).toMatchObject({ code: 0, signal: null });
   });
 
+  it("serves the emulator at the address and the ports that it is given", async () => {
+    const emulator = start(["emulator", "--host", "0.0.0.0", "--json"]);
+    const [line] = await emulator.says("stdout", /.+\n/);
+    const { port } = new URL(JSON.parse(line).url);
+    const me = await fetch(`http://127.0.0.1:${port}/v1/me`, { headers: { authorization: "Bearer any" } });
+    expect(me.status).toBe(200);
+    const taken = start(["emulator", "--host", "0.0.0.0", "--port", port]);
+    expect(await taken.ended).toMatchObject({ code: 1, stderr: expect.stringContaining("leave --port out") });
+    const elsewhere = start(["emulator", "--host", "192.0.2.1"]);
+    expect(await elsewhere.ended).toMatchObject({ code: 64, stderr: expect.stringContaining("--host") });
+    const twice = start(["emulator", "--port", "8484", "--artifact-port", "8484"]);
+    expect(await twice.ended).toMatchObject({ code: 64, stderr: expect.stringContaining("must differ") });
+  });
+
   it("leaves the run alone on Ctrl-C, and the printed command continues there", async () => {
     const { emulator, env } = await stage((run) => run.text("one ").hold("rest").text("two").finish());
     const first = start(["run", "x"], env);
@@ -164,6 +179,65 @@ describe("the program", () => {
     child.stdout?.pause();
     child.kill("SIGTERM");
     expect(await exited).toEqual([143, null]);
+  });
+
+  it("ends at --timeout though its reader has stopped reading", async () => {
+    const { env } = await stage((run) => run.text("x".repeat(2_000_000)).hold("never"));
+    const { child, says } = start(["run", "x", "--timeout", "2s"], env);
+    const exited = new Promise((resolve) => child.once("exit", (...ending) => resolve(ending)));
+    await says("stdout", /x/);
+    child.stdout?.pause();
+    expect(await exited).toEqual([3, null]);
+  });
+
+  describe.skipIf(process.platform !== "linux")("doesn't stay for what may never come", () => {
+    const pipe = join(folder, "pipe");
+    beforeAll(() => {
+      execFileSync("mkfifo", [pipe]);
+    });
+
+    /** Resolves once the process has the pipe open. */
+    async function opensPipe({ pid }: ChildProcess) {
+      const links = () =>
+        readdirSync(`/proc/${pid}/fd`).map((fd) => attempt(() => readlinkSync(`/proc/${pid}/fd/${fd}`)));
+      while (!links().includes(pipe)) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+
+    it.each([
+      [["run", "--file", pipe], "SIGINT", 130],
+      [["run", "x", "--mcp-file", pipe], "SIGTERM", 143],
+      [["me", "--api-key-file", pipe], "SIGINT", 130],
+    ] as const)("a pipe that nobody writes to: %s, %s", async (argv, signal, code) => {
+      const { child, ended } = start([...argv]);
+      await opensPipe(child);
+      // The file is open before the command waits for it.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const pressed = performance.now();
+      child.kill(signal);
+      expect(await ended).toMatchObject({ code, signal: null });
+      expect(performance.now() - pressed).toBeLessThan(1_000);
+    });
+
+    it.each([
+      [["run", "--file", pipe]],
+      [["run", "x", "--subagents-file", pipe]],
+      [["watch", "bc-1", "--api-key-file", pipe]],
+    ])("a pipe that nobody writes to: %s, with --timeout", async (argv) => {
+      const { code, signal } = await start([...argv, "--timeout", "100ms"]).ended;
+      expect([code, signal]).toEqual([3, null]);
+    });
+
+    it("a thread that something holds, as a name look-up that hangs does", async () => {
+      const holder = join(folder, "hold.mjs");
+      writeFileSync(holder, `import { open } from "node:fs"; open(${JSON.stringify(pipe)}, "r", () => {});`);
+      const { env } = await stage((run) => run.text("one").hold("never"));
+      const { child, ended, says } = start(["run", "x"], { ...env, NODE_OPTIONS: `--import=${holder}` });
+      await says("stdout", /one/);
+      const pressed = performance.now();
+      child.kill("SIGINT");
+      expect(await ended).toMatchObject({ signal: "SIGINT", stderr: expect.stringContaining("detached") });
+      expect(performance.now() - pressed).toBeLessThan(1_000);
+    });
   });
 
   it("ends on SIGTERM while its emulator plays a run", async () => {

@@ -10,6 +10,7 @@ import {
   TextCleaner,
   toJsonLine,
 } from "../../src/cli/clean-text.ts";
+import { costOf } from "./helpers.ts";
 
 /** Characters that a terminal acts on. */
 const orders = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -44,5 +45,59 @@ describe("widths", () => {
       "abc",
       "",
     ]);
+  });
+});
+
+describe("text that an agent makes long costs little", () => {
+  const long: [string, string][] = [
+    ["letters", "x".repeat(300_000)],
+    ["other letters", "é日".repeat(150_000)],
+    ["accents without a letter", "\u0301".repeat(300_000)],
+    ["a letter with accents", `e${"\u0301".repeat(300_000)}`],
+    ["joined emoji", "👩\u200d".repeat(100_000)],
+    ["flags", "🇩🇪".repeat(75_000)],
+    ["zero-width characters", "\u200b".repeat(300_000)],
+    ["control characters", "\u001b".repeat(300_000)],
+    ["carriage returns", "\r".repeat(300_000)],
+    ["half surrogate pairs", "\ud83d".repeat(300_000)],
+    ["blanks", `a${" ".repeat(300_000)}b`],
+  ];
+
+  it.each(long)("%s", (_, text) => {
+    const cleaner = new TextCleaner();
+    let line = "";
+    const cleaning = costOf(() => {
+      cleaner.add(text);
+      cleaner.end();
+      line = cleanLine(text);
+      toJsonLine(text);
+    });
+    expect(cleaning).toBeLessThan(2_000);
+    const measuring = costOf(() => {
+      shorten(line, 80);
+      displayWidth(line);
+      padEnd(line, 10);
+    });
+    expect(measuring).toBeLessThan(500);
+    expect(displayWidth(shorten(line, 80))).toBeLessThanOrEqual(80);
+    expect(shorten(line, 80).length).toBeLessThanOrEqual(80 * 32 + 1);
+    expect(shorten(line, Number.POSITIVE_INFINITY)).toBe(line);
+  });
+
+  it("and is measured as if it had been measured at once", () => {
+    const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+    const piece = fc.constantFrom("a", "é", "e\u0301", "日", "👩‍👩‍👧", "🇩🇪", "한", "\u200b", "❤️", " ");
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 100, maxLength: 300 }), fc.nat(200), (pieces, columns) => {
+        const text = pieces.join("");
+        const graphemes = Array.from(segmenter.segment(text), ({ segment }) => segment);
+        const width = graphemes.reduce((sum, grapheme) => sum + displayWidth(grapheme), 0);
+        expect(displayWidth(text)).toBe(width);
+        const short = shorten(text, columns);
+        expect(short === text).toBe(width <= columns);
+        expect(displayWidth(short)).toBeLessThanOrEqual(columns);
+        if (width > columns && columns > 1) expect(displayWidth(short)).toBeGreaterThanOrEqual(columns - 1);
+      }),
+    );
   });
 });

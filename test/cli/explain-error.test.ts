@@ -73,6 +73,53 @@ describe("an error is printed in one line, with what to do about it", () => {
     expect(stderr).toContain("the spend limit is reached: try again in 2 h 0 min (at 02:00:00 UTC)");
   });
 
+  const usedUp = "All of the plan's included agent usage has been used: turn on on-demand usage to go on";
+
+  it.each([
+    [429, "rate_limit_exceeded", usedUp, {}],
+    [429, "rate_limit_exceeded", usedUp, { "retry-after": "2" }],
+    [429, undefined, "ON-DEMAND  USAGE is off", {}],
+    [429, "something_new", "Usage that is INCLUDED in the plan is over", { "retry-after": "900" }],
+    [402, "usage_limit_exceeded", "raise the hard limit", {}],
+    [500, "usage_limit_exceeded", "m", {}],
+  ] as const)(
+    "tells a limit of the account from a limit of the rate: %s %s %s",
+    async (status, code, message, headers) => {
+      const { code: exitCode, stderr } = await refused(status, code, headers, { error: { code, message } });
+      expect(exitCode).toBe(4);
+      expect(stderr).toMatch(
+        /the spend limit is reached: wait for the next billing period.*\n.*dashboard \(Usage\)/,
+      );
+      expect(stderr).not.toMatch(/too many requests|try again in/);
+    },
+  );
+
+  it.each([
+    [429, "rate_limit_exceeded", "Too many requests are included"],
+    [429, "rate_limit_exceeded", "Usage of the API is too high"],
+  ])("and a limit of the rate from one of the account: %s %s %s", async (status, code, message) => {
+    const { code: exitCode, stderr } = await refused(status, code, {}, { error: { code, message } });
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("too many requests: wait a minute");
+  });
+
+  it("says so for a create, a follow-up, a stream and in a list, too", async () => {
+    const body = { error: { code: "rate_limit_exceeded", message: usedUp } };
+    const world = stage();
+    const { run } = world.emulator.addAgent({ prompt: { text: "x" }, agentId });
+    await world.clock.advance(60_000);
+    for (const operation of ["createAgent", "createRun", "streamRun", "listModels", "getRun"] as const) {
+      world.emulator.faults.status(operation, 429, { body, times: 100 });
+    }
+    for (const argv of [["run", "x"], ["send", agentId, "x"], ["watch", agentId, run.id], ["models"]]) {
+      const { code, stderr } = await cli(argv, world);
+      expect([argv, code]).toEqual([argv, 4]);
+      expect(stderr).toContain("limits and usage: https://cursor.com/dashboard (Usage)");
+    }
+    const { stderr } = await cli(["ls"], world);
+    expect(stderr).toBe("the status of 1 is not known (the spend limit is reached)\n");
+  });
+
   it("links to the page where an integration is connected", async () => {
     const error = {
       code: "integration_not_connected",
@@ -134,6 +181,41 @@ describe("an error is printed in one line, with what to do about it", () => {
     expect(stderr).toContain(
       "could not be reached at https://api.example.com; find out why: cursor-agents doctor",
     );
+  });
+
+  it.each([
+    [
+      "20.20.2",
+      {},
+      /HTTPS_PROXY is set; this Node \(20\.20\.2\) can't send requests through it: use Node 22\.21/,
+    ],
+    ["22.21.0", {}, /HTTPS_PROXY is set; Node doesn't use it: export NODE_USE_ENV_PROXY=1/],
+    [
+      "24.11.0",
+      { NODE_USE_ENV_PROXY: "1" },
+      /HTTPS_PROXY is set; requests go through it: check that it runs/,
+    ],
+  ])("mentions the proxy that is set, with advice that fits Node %s", async (nodeVersion, env, said) => {
+    const fetch = async () => {
+      throw new TypeError("fetch failed", { cause: Object.assign(new Error("no"), { code: "ENOTFOUND" }) });
+    };
+    const HTTPS_PROXY = "http://me:hush@proxy:3128";
+    for (const argv of [["me"], ["ls"], ["run", "x"], ["watch", agentId, "run-1"]]) {
+      const { code, stderr } = await cli(argv, { fetch, nodeVersion, env: { HTTPS_PROXY, ...env } });
+      expect([argv, code]).toEqual([argv, 1]);
+      expect(stderr).toMatch(said);
+      expect(stderr).not.toMatch(/hush|407/);
+    }
+  });
+
+  it("says that the proxy wants a user name and a password", async () => {
+    const refusal = new Error("Proxy response (407) !== 200 when HTTP Tunneling");
+    const fetch = async () => {
+      throw new TypeError("fetch failed", { cause: new Error("tunnel", { cause: refusal }) });
+    };
+    const env = { HTTPS_PROXY: "http://proxy:3128", NODE_USE_ENV_PROXY: "1" };
+    const { stderr } = await cli(["me"], { fetch, nodeVersion: "24.11.0", env });
+    expect(stderr).toContain("the proxy answered 407: it wants a user name and a password");
   });
 
   it("suspects a proxy when the response is an HTML page", async () => {

@@ -1,7 +1,7 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
-import { until } from "../support/api-server.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
+import { until } from "../support/waiting.ts";
 import { begin, cli, turns } from "./helpers.ts";
 
 const broken = () => Object.assign(new Error("write EPIPE"), { code: "EPIPE" });

@@ -37,7 +37,8 @@ export interface Setting {
   clock?: ManualClock;
   fetch?: typeof globalThis.fetch;
   env?: Record<string, string | undefined>;
-  stdin?: string;
+  stdin?: string | Uint8Array;
+  nodeVersion?: string;
   /** All three are terminals. */
   isTerminal?: boolean;
   columns?: number;
@@ -70,6 +71,7 @@ export function begin(argv: string[], setting: Setting = {}) {
     signals,
     fetch,
     random: () => 0.5,
+    nodeVersion: setting.nodeVersion,
   });
   return {
     clock,
@@ -114,4 +116,12 @@ export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "cursor-agents-cli-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Milliseconds of the processor that a piece of work takes: other than time, they don't depend on what else the machine does. */
+export function costOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }

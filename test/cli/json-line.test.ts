@@ -1,7 +1,10 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator, waive } from "../support/checked-emulator.ts";
-import { assistant, done, END, ref, result, StreamServer, tooDeep } from "../support/stream-server.ts";
+import { END } from "../support/fake-api.ts";
+import { assistant, done, result, tooDeep } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { cli, turns } from "./helpers.ts";
 
 function stage(script?: ScriptBuilder) {
@@ -75,7 +78,10 @@ describe("--json", () => {
 
   it("ends in a failure that holds the error, what to do, and the exit code", async () => {
     const { emulator, clock } = stage();
-    const { code, lines, stderr } = await cli(["--json", "show", "bc-none"], { emulator, clock });
+    const { code, lines, stderr } = await cli(["--json", "show", "bc-00000000-0000-4000-8000-0000000000ff"], {
+      emulator,
+      clock,
+    });
     expect(code).toBe(1);
     expect(lines()).toEqual([
       {
@@ -87,8 +93,8 @@ describe("--json", () => {
           status: 404,
           code: "agent_not_found",
           method: "GET",
-          path: "/v1/agents/bc-none",
-          agentId: "bc-none",
+          path: "/v1/agents/bc-00000000-0000-4000-8000-0000000000ff",
+          agentId: "bc-00000000-0000-4000-8000-0000000000ff",
           requestId: "req-00000001",
         },
         hints: [
@@ -98,7 +104,7 @@ describe("--json", () => {
         exitCode: 1,
       },
     ]);
-    expect(stderr).toMatch(/^error: GET \/v1\/agents\/bc-none -> 404/);
+    expect(stderr).toMatch(/^error: GET \/v1\/agents\/bc-00000000-0000-4000-8000-0000000000ff -> 404/);
   });
 
   it("ends in a failure at the deadline, and when there is no key", async () => {

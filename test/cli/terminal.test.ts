@@ -1,8 +1,11 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { displayWidth } from "../../src/cli/clean-text.ts";
+import { RunPrinter } from "../../src/cli/run-printer.ts";
+import { Terminal } from "../../src/cli/terminal.ts";
+import type { RunEvent } from "../../src/index.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { cli, type Setting, toLines } from "./helpers.ts";
+import { cli, costOf, type Setting, toLines } from "./helpers.ts";
 
 /** Characters that a terminal acts on. */
 const orders = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
@@ -126,5 +129,18 @@ describe("widths", () => {
     const fetch = async () => Response.json({ items });
     const { stdout } = await cli(["models", "--no-color"], { fetch, isTerminal: true, columns: 40 });
     expect(stdout.split("\n").every((line) => line.length <= 40)).toBe(true);
+  });
+});
+
+describe("a long tool call", () => {
+  it.each([true, false])("costs little, on a terminal: %s", (isTTY) => {
+    const command = "é日👩‍👩‍👧".repeat(100_000);
+    let printed = "";
+    const output = { isTTY, columns: 80, write: (text: string) => (printed += text) };
+    const printer = new RunPrinter(new Terminal({ stdout: output, stderr: output, stdin: {}, env: {} }));
+    const data = { callId: "call-1", name: command, status: "completed", args: { command }, result: {} };
+    const cost = costOf(() => printer.print({ type: "tool_call", id: "1-0", data } as RunEvent));
+    expect(cost).toBeLessThan(1_000);
+    expect(printed.includes(command)).toBe(!isTTY);
   });
 });

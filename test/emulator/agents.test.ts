@@ -87,6 +87,11 @@ describe("create", () => {
       { customSubagents: [{ name: "explore", description: "d", prompt: "p" }] },
     ],
     ["a mode that does not exist", { mode: "ask" }],
+    ["image data that is not base64", { prompt: { text: "x", images: [{ ...image, data: "a b" }] } }],
+    ["openAsCursorGithubApp as a text", { openAsCursorGithubApp: "yes" }],
+    ["agentServeAgent as a number", { agentServeAgent: 1 }],
+    ["runEnvVars that start with CURSOR_", { runEnvVars: { CURSOR_X: "1" } }],
+    ["a prUrl that is not a URL", { repos: [{ url: "https://github.com/o/r", prUrl: "o/r#1" }] }],
   ];
   it.each(rejected)("rejects %s", async (_what, body) => {
     const { call, emulator } = emulate();
@@ -94,6 +99,33 @@ describe("create", () => {
     expect([reply.status, reply.json.error.code]).toEqual([400, "validation_error"]);
     expect(emulator.agents).toEqual([]);
   });
+
+  it.each([
+    "not a url",
+    "your-org/your-repo",
+    "github.com/your-org/your-repo",
+    "git@github.com:a/b.git",
+    "ssh://git@github.com/a/b",
+    "ftp://x/y",
+    "https://",
+    "https://github.com",
+    "https://github.com/",
+    "",
+  ])("rejects %j as the URL of a repository, and names the field", async (url) => {
+    const { call } = emulate();
+    const repos = [{ url: "https://github.com/o/r" }, { url }];
+    const reply = await call("POST", "/v1/agents", { prompt: { text: "x" }, repos });
+    expect([reply.status, reply.json.error.code]).toEqual([400, "validation_error"]);
+    expect(reply.json.error.message).toContain("repos.1.url");
+  });
+
+  it.each(["https://github.com/o/r", "http://git.example:8080/o/r.git", "https://dev.azure.com/a/b/_git/c"])(
+    "accepts %s as the URL of a repository",
+    async (url) => {
+      const { create } = emulate();
+      await create("x", { repos: [{ url }] });
+    },
+  );
 
   it("accepts every documented field, and repeats no secrets", async () => {
     const { call } = emulate();
@@ -127,6 +159,48 @@ describe("create", () => {
     expect([metadata.status, metadata.json.error.code]).toEqual([403, "feature_unavailable"]);
   });
 
+  it("accepts what the vendor's SDK sends beside that, and repeats what Get An Agent has a field for", async () => {
+    const { call, create } = emulate({ metadata: true });
+    const shown = { openAsCursorGithubApp: true, metadata: { ticket: "T-1", empty: "" } };
+    const { path } = await create("x", {
+      ...shown,
+      agentServeAgent: "any text",
+      runEnvVars: { TOKEN: "hush" },
+    });
+    const agent = (await call("GET", path)).json;
+    expect(agent).toMatchObject(shown);
+    expect(agent).not.toHaveProperty("agentServeAgent");
+    expect(agent).not.toHaveProperty("runEnvVars");
+    const reply = await call("POST", `${path}/runs`, { prompt: { text: "y" }, envVars: { TOKEN: "hush" } });
+    expect(reply.status, reply.text).toBe(201);
+    const rejected = await call("POST", `${path}/runs`, {
+      prompt: { text: "y" },
+      envVars: { CURSOR_A: "1" },
+    });
+    expect([rejected.status, rejected.json.error.code]).toEqual([400, "validation_error"]);
+  });
+
+  it.each([
+    ["51 entries", Object.fromEntries(many(51, (index) => [`k${index}`, "v"]))],
+    ["a name over 255 characters", { ["k".repeat(256)]: "v" }],
+    ["a value over 4096 bytes", { k: "é".repeat(2049) }],
+    ["a value that is not a text", { k: 1 }],
+  ])("rejects metadata with %s", async (_, metadata) => {
+    const { call } = emulate({ metadata: true });
+    const reply = await call("POST", "/v1/agents", { prompt: { text: "x" }, metadata });
+    expect([reply.status, reply.json.error.code]).toEqual([400, "validation_error"]);
+  });
+
+  it("shows a run's requestId and error if a test sets them", async () => {
+    const { call, create, emulator } = emulate();
+    const { run, runId } = await create("x");
+    emulator.setRun(runId, { requestId: "req-1", error: { message: "no machine" } });
+    expect((await call("GET", run)).json).toMatchObject({
+      requestId: "req-1",
+      error: { message: "no machine" },
+    });
+  });
+
   it("ignores Idempotency-Key; only the agentId prevents duplicates", async () => {
     const { call, emulator } = emulate();
     const headers = { "Idempotency-Key": "same" };
@@ -150,6 +224,56 @@ describe("create", () => {
     const reply = await clock.run(creating);
     expect(clock.now()).toBe(start + 60_000);
     expect(reply.json.run).toMatchObject({ status: "CREATING", createdAt: new Date(start).toISOString() });
+  });
+});
+
+describe("an id in a path", () => {
+  const operations: [method: string, suffix: string, body?: object][] = [
+    ["GET", ""],
+    ["DELETE", ""],
+    ["POST", "/archive"],
+    ["POST", "/unarchive"],
+    ["POST", "/runs", { prompt: { text: "x" } }],
+    ["GET", "/runs"],
+    ["GET", "/runs/run-1"],
+    ["GET", "/runs/run-1/stream"],
+    ["POST", "/runs/run-1/cancel"],
+    ["GET", "/usage"],
+    ["GET", "/artifacts"],
+    ["GET", "/artifacts/download?path=artifacts/a.txt"],
+  ];
+
+  it.each(operations)("of another form than bc-<uuid> is 400: %s %s", async (method, suffix, body) => {
+    const { call } = emulate();
+    for (const id of [
+      "bc-x",
+      "models",
+      agentId.slice(0, -1),
+      `${agentId}0`,
+      agentId.slice(3),
+      "bc_1",
+      "%20",
+    ]) {
+      const reply = await call(method, `/v1/agents/${id}${suffix}`, body);
+      expect([id, reply.status, reply.json.error]).toEqual([
+        id,
+        400,
+        { code: "validation_error", message: "Agent id must be in the format 'bc-<uuid>'" },
+      ]);
+    }
+  });
+
+  it.each(operations)("that is well-formed and unknown is 404: %s %s", async (method, suffix, body) => {
+    const { call } = emulate();
+    const reply = await call(method, `/v1/agents/${agentId}${suffix}`, body);
+    expect([reply.status, reply.json.error.code]).toEqual([404, "agent_not_found"]);
+  });
+
+  it("is 404 where it is a run's, whatever its form", async () => {
+    const { call, create } = emulate();
+    const { path } = await create("x");
+    const reply = await call("GET", `${path}/runs/nonsense`);
+    expect([reply.status, reply.json.error.code]).toEqual([404, "run_not_found"]);
   });
 });
 

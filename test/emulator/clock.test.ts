@@ -1,5 +1,8 @@
+import { Cursor } from "cursor-cloud-agents";
+import { CursorEmulator } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../src/emulator/index.ts";
+import { key } from "./helpers.ts";
 
 describe("ManualClock", () => {
   it("fires timers in order and on time, including those set meanwhile", async () => {
@@ -59,5 +62,74 @@ describe("ManualClock", () => {
     const tick = () => clock.setTimeout(tick, 1);
     tick();
     await expect(clock.run(never, { maxJumps: 10, turns: 1 })).rejects.toThrow("after 10 jumps");
+  });
+});
+
+describe("ManualClock.run, waiting in vain,", () => {
+  it("names the gate that nobody releases and the pending timers, within the limit of a test", async () => {
+    const clock = new ManualClock();
+    const emulator = new CursorEmulator({ clock });
+    const cursor = new Cursor({ apiKey: key, fetch: emulator.fetch, clock });
+    emulator.script("held", (run) => run.text("a").hold("g").finish());
+    const { run } = await clock.run(cursor.agents.create({ prompt: "held" }));
+    const waiting = new AbortController();
+    const outcome = cursor.runs.wait(run, { signal: waiting.signal });
+    const startedAt = performance.now();
+    const error = await clock.run(outcome).catch((reason: unknown) => reason as Error);
+    waiting.abort();
+    await outcome.catch(() => {});
+    expect(String(error)).toMatch(
+      /still unsettled after \d+ jumps; waiting: the release of gate "g"; pending timers: in [\d.]+/,
+    );
+    // Two seconds on a machine of its own; the tests share theirs.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+
+  it("names the gate without any timer, too", async () => {
+    const clock = new ManualClock();
+    const emulator = new CursorEmulator({ clock, heartbeat: { first: Infinity } });
+    emulator.script("held", (run) => run.hold("g").finish());
+    emulator.addAgent({ prompt: { text: "held" } });
+    const never = new Promise(() => {});
+    await expect(clock.run(never, { patience: 5 })).rejects.toThrow(
+      'no timer has been pending for 5 ms; waiting: the release of gate "g"',
+    );
+    emulator.release("g");
+    await expect(clock.run(never, { patience: 5 })).rejects.not.toThrow("waiting:");
+    emulator.script("again", (run) => run.hold("h").finish());
+    emulator.addAgent({ prompt: { text: "again" } });
+    emulator.reset();
+    await expect(clock.run(never, { patience: 5 })).rejects.not.toThrow("waiting:");
+  });
+
+  it("names the worker that a run waits for", async () => {
+    const clock = new ManualClock();
+    const emulator = new CursorEmulator({ clock });
+    const { run } = emulator.addAgent({ prompt: { text: "x" }, env: { type: "pool", name: "gpu" } });
+    const never = new Promise(() => {});
+    await expect(clock.run(never, { patience: 5 })).rejects.toThrow(`waiting: a worker for ${run.id}`);
+  });
+
+  it("says that both sides need the same clock", async () => {
+    const clock = new ManualClock();
+    const emulator = new CursorEmulator({ clock });
+    emulator.faults.status("getApiKeyInfo", 429, { headers: { "Retry-After": "20" } });
+    const cursor = new Cursor({ apiKey: key, fetch: emulator.fetch });
+    const calling = new AbortController();
+    const me = cursor.me({ signal: calling.signal });
+    await expect(clock.run(me, { patience: 100 })).rejects.toThrow("need the same clock");
+    calling.abort();
+    await me.catch(() => {});
+  });
+
+  it("does not give up on long work that goes on", async () => {
+    const clock = new ManualClock();
+    const emulator = new CursorEmulator({ clock });
+    const cursor = new Cursor({ apiKey: key, fetch: emulator.fetch, clock });
+    emulator.script("long", (run) => run.wait(6 * 3_600_000).finish({ text: "done" }));
+    emulator.script("held", (run) => run.hold("g"));
+    emulator.addAgent({ prompt: { text: "held" } });
+    const { run } = await clock.run(cursor.agents.create({ prompt: "long" }));
+    expect(await clock.run(cursor.runs.wait(run))).toMatchObject({ status: "FINISHED", result: "done" });
   });
 });

@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { CursorEmulator, type FailureName } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { base, drain, emulate, frames, key, names } from "./helpers.ts";
 
 describe("faults", () => {
@@ -110,5 +113,78 @@ describe("faults", () => {
     emulator.faults.clear();
     expect(names(await stream(run, headers))).toContain("result");
     expect((await stream(run, headers)).length).toBeLessThan(whole.length);
+  });
+});
+
+describe("failures by name", () => {
+  it.each<[FailureName, number, string, RegExp]>([
+    ["plan_required", 403, "plan_required", /free users/],
+    ["several_repositories", 400, "validation_error", /any-repo pool in env\.name/],
+    ["usage_pricing_required", 400, "usage_limit_exceeded", /usage-based pricing/],
+    ["hard_limit_reached", 400, "usage_limit_exceeded", /hard limit.*raise/i],
+    ["branch_not_verified", 400, "validation_error", /verify that branch/],
+    ["commit_not_verified", 400, "validation_error", /verify that commit/],
+    ["default_branch_not_found", 400, "validation_error", /default branch/],
+    ["integration_not_connected", 403, "integration_not_connected", /Connect/],
+    ["included_usage_exhausted", 429, "rate_limit_exceeded", /included usage.*on-demand usage/],
+    ["api_key_not_found", 401, "api_key_not_found", /key/],
+    ["missing_body", 400, "missing_body", /body/],
+    ["invalid_branch_name", 400, "invalid_branch_name", /branch/],
+    ["repository_required", 400, "repository_required", /repository/],
+    ["pr_resolution_failed", 400, "pr_resolution_failed", /pull request/],
+  ])("%s is %i %s with a text that tells what to do", async (name, status, code, message) => {
+    const { call, emulator } = emulate();
+    emulator.faults.failure("createAgent", name);
+    const reply = await call("POST", "/v1/agents", { prompt: { text: "x" } });
+    expect([reply.status, reply.json.error.code]).toEqual([status, code]);
+    expect(reply.json.error.message).toMatch(message);
+    expect(emulator.agents).toEqual([]);
+    expect((await call("POST", "/v1/agents", { prompt: { text: "x" } })).status).toBe(201);
+  });
+
+  it("has what the error carries beside its text, and headers of one's own", async () => {
+    const { call, emulator } = emulate();
+    emulator.faults
+      .failure("getApiKeyInfo", "integration_not_connected")
+      .failure("getApiKeyInfo", "included_usage_exhausted", { times: 2, headers: { "Retry-After": "2" } });
+    expect((await call("GET", "/v1/me")).json.error).toMatchObject({
+      helpUrl: expect.stringMatching(/^https:/),
+      provider: "github",
+    });
+    for (const _ of [1, 2]) {
+      const reply = await call("GET", "/v1/me");
+      expect([reply.status, reply.headers.get("retry-after")]).toEqual([429, "2"]);
+    }
+    expect((await call("GET", "/v1/me")).status).toBe(200);
+  });
+
+  const contract = parse(readFileSync(new URL("../../openapi.yaml", import.meta.url), "utf8"));
+  const codes = contract.components.schemas.ErrorCode.anyOf[0].enum as FailureName[];
+  it.each(codes)("%s, as every code of the contract, can come about", async (code) => {
+    const { call, emulator } = emulate();
+    emulator.faults.failure("getApiKeyInfo", code);
+    const reply = await call("GET", "/v1/me");
+    expect(reply.json.error?.code ?? reply.json.code).toBe(code);
+    const described = contract.components.schemas.ErrorCode.anyOf[0]["x-enumDescriptions"][code] as unknown;
+    expect(String(described)).toContain(String(reply.status));
+  });
+
+  it("that do not exist are a mistake", () => {
+    expect(() => new CursorEmulator().faults.failure("createAgent", "out_of_money" as FailureName)).toThrow(
+      /faults\.failure: name: expected one of plan_required, .*got "out_of_money"/,
+    );
+  });
+
+  it("a free key and several repositories get the same texts", async () => {
+    const free = emulate({ keys: [{ key, plan: "free" }] });
+    expect((await free.call("GET", "/v1/me")).json.error.message).toContain("free users");
+    const { call, emulator } = emulate();
+    emulator.workers.addPool({ poolName: "web", repo: "o/r" });
+    const repos = [{ url: "https://github.com/o/r" }, { url: "https://github.com/o/s" }];
+    for (const env of [{ type: "machine" }, { type: "pool", name: "web" }]) {
+      const reply = await call("POST", "/v1/agents", { prompt: { text: "x" }, env, repos });
+      expect([reply.status, reply.json.error.code]).toEqual([400, "validation_error"]);
+      expect(reply.json.error.message).toContain("any-repo pool in env.name");
+    }
   });
 });

@@ -131,6 +131,54 @@ describe("listen", () => {
     expect((await drain(await fetch(url))).error).toBeInstanceOf(TypeError);
   });
 
+  it("at every address of the machine gives a URL of this machine, and presigned URLs under the name that was asked", async () => {
+    const emulator = checkedEmulator();
+    await using server = await emulator.listen({ hostname: "0.0.0.0" });
+    expect(new URL(server.url).hostname).toBe("127.0.0.1");
+    expect(new URL(server.artifactsUrl).hostname).toBe("127.0.0.1");
+    const { create } = speakTo(fetch, server.url);
+    const { path, agentId } = await create("x");
+    emulator.addArtifact(agentId, "artifacts/a.txt", "bytes");
+    const port = new URL(server.artifactsUrl).port;
+    const target = `${server.url}${path}/artifacts/download?path=artifacts/a.txt`;
+    for (const [host, origin] of [
+      ["emulator:8484", `http://emulator:${port}`],
+      ["emulator.test", `http://emulator.test:${port}`],
+      ["10.0.0.7:80", `http://10.0.0.7:${port}`],
+      ["[fd00::1]:8484", `http://[fd00::1]:${port}`],
+      ['evil"/x', `http://127.0.0.1:${port}`],
+    ]) {
+      const body = await new Promise<string>((resolve) => {
+        httpRequest(target, { headers: { ...authorization, host } }, (response) => {
+          let text = "";
+          response.on("data", (chunk) => {
+            text += String(chunk);
+          });
+          response.on("end", () => resolve(text));
+        }).end();
+      });
+      const { url } = JSON.parse(body) as { url: string };
+      expect(url.startsWith(`${origin}/`), url).toBe(true);
+      const { pathname, search } = new URL(url);
+      expect(await (await fetch(server.artifactsUrl + pathname + search)).text()).toBe("bytes");
+    }
+    expect(emulator.requests.map(({ url }) => new URL(url).hostname)).toContain("emulator.test");
+  });
+
+  it("serves the artifacts on a port of one's choice", async () => {
+    const emulator = checkedEmulator();
+    let port: string;
+    {
+      await using free = await emulator.listen();
+      port = new URL(free.artifactsUrl).port;
+    }
+    await using server = await emulator.listen({ artifactsPort: Number(port) });
+    expect(server.artifactsUrl).toBe(`http://127.0.0.1:${port}`);
+    await expect(emulator.listen({ artifactsPort: Number(port) })).rejects.toMatchObject({
+      code: "EADDRINUSE",
+    });
+  });
+
   it("cuts, drops and stalls real sockets", async () => {
     const emulator = checkedEmulator();
     await using server = await emulator.listen();

@@ -1,3 +1,4 @@
+import type { FinishOptions } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
 import { waive } from "../support/checked-emulator.ts";
 import { chunks, drain, emulate, frames, names, textOf } from "./helpers.ts";
@@ -131,6 +132,61 @@ describe("scripts", () => {
     expect((await call("GET", run)).json.status).toBe("RUNNING");
     await clock.advance(1);
     expect((await call("GET", run)).json).toMatchObject({ status: "FINISHED", durationMs: 150 });
+  });
+
+  it.each<[string, object, FinishOptions, unknown]>([
+    [
+      "makes up branch and pull request",
+      { autoCreatePR: true },
+      {},
+      { repoUrl: "github.com/o/r", branch: "cursor/agent-1", prUrl: "https://github.com/o/r/pull/1" },
+    ],
+    [
+      "makes up the pull request of a branch",
+      { autoCreatePR: true },
+      { branch: "b" },
+      { repoUrl: "github.com/o/r", branch: "b", prUrl: "https://github.com/o/r/pull/1" },
+    ],
+    [
+      "makes up the branch of a pull request",
+      {},
+      { prUrl: "https://github.com/o/r/pull/9" },
+      { repoUrl: "github.com/o/r", branch: "cursor/agent-1", prUrl: "https://github.com/o/r/pull/9" },
+    ],
+    [
+      "makes up no pull request that nobody asked for",
+      {},
+      { branch: "b" },
+      { repoUrl: "github.com/o/r", branch: "b" },
+    ],
+    ["pushes nothing by itself", {}, {}, { repoUrl: "github.com/o/r" }],
+  ])("that finish: %s", async (_, body, options, branch) => {
+    const { create, emulator, call } = emulate();
+    emulator.script("work", (run) => run.text("a").text("b").finish(options));
+    const { run } = await create("work", { repos: [{ url: "https://github.com/o/r" }], ...body });
+    const json = (await call("GET", run)).json;
+    expect(json.git).toEqual({ branches: [branch] });
+    expect(json.result).toBe("ab");
+  });
+
+  it("that finish without a repository open no pull request; a text of one's own replaces the reply", async () => {
+    const { create, emulator, call } = emulate();
+    emulator
+      .script("work", (run) => run.text("a").finish({ text: "all" }))
+      .script("mute", (run) => run.text("a").finish({ text: "" }));
+    const reply = (await call("GET", (await create("work", { autoCreatePR: true })).run)).json;
+    expect(reply).not.toHaveProperty("git");
+    expect(reply.result).toBe("all");
+    expect((await call("GET", (await create("mute")).run)).json).not.toHaveProperty("result");
+  });
+
+  it("that finish on a branch that was pushed before open its pull request", async () => {
+    const { create, emulator, call } = emulate();
+    emulator.script("work", (run) => run.branch("mine").finish());
+    const { run } = await create("work", { repos: [{ url: "https://github.com/o/r" }], autoCreatePR: true });
+    expect((await call("GET", run)).json.git.branches).toEqual([
+      { repoUrl: "github.com/o/r", branch: "mine", prUrl: "https://github.com/o/r/pull/1" },
+    ]);
   });
 
   it("end once", () => {

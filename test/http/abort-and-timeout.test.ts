@@ -1,24 +1,15 @@
 import { describe, expect, it } from "vitest";
-import {
-  agent,
-  agentId,
-  bodyOf,
-  broken,
-  failure,
-  fake,
-  ref,
-  reply,
-  silent,
-  statusFrame,
-  stream,
-} from "../support/api-server.ts";
+import { bodyOf, broken, fake, reply, SILENT, STALL } from "../support/fake-api.ts";
+import { status } from "../support/frames.ts";
+import { agent, agentId, ref } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
 const json = { "content-type": "application/json" };
 /** A JSON answer whose body begins and never ends. */
 const dripping =
   (onCancel?: () => void, status = 200) =>
   () =>
-    new Response(bodyOf(['{"id":'], "open", onCancel), { status, headers: json });
+    new Response(bodyOf(['{"id":'], "stall", onCancel), { status, headers: json });
 
 describe("an abort", () => {
   const reason = new Error("the user left");
@@ -36,7 +27,7 @@ describe("an abort", () => {
   });
 
   it("before the headers rejects with the reason as it is", async () => {
-    const { cursor, requests, clock } = fake(silent);
+    const { cursor, requests, clock } = fake(SILENT);
     const controller = new AbortController();
     const call = failure(cursor.agents.get(agentId, { signal: controller.signal }));
     await clock.advance(100);
@@ -47,7 +38,7 @@ describe("an abort", () => {
   });
 
   it("without a reason is an AbortError", async () => {
-    const { cursor, clock } = fake(silent);
+    const { cursor, clock } = fake(SILENT);
     const controller = new AbortController();
     const call = failure(cursor.agents.get(agentId, { signal: controller.signal }));
     await clock.advance(1);
@@ -64,7 +55,7 @@ describe("an abort", () => {
     await clock.advance(1);
     controller.abort(reason);
     expect(await call).toBe(reason);
-    answer(new Response(bodyOf(["{}"], "open", () => cancelled++)));
+    answer(new Response(bodyOf(["{}"], "stall", () => cancelled++)));
     await clock.advance(1);
     expect(cancelled).toBe(1);
   });
@@ -85,7 +76,15 @@ describe("an abort", () => {
 
   it("of a silent stream cancels the body, even when fetch ignores the signal, and does not cancel the run", async () => {
     let cancelled = 0;
-    const { cursor, requests, clock } = fake(stream([statusFrame], "open", () => cancelled++));
+    const { cursor, requests, clock } = fake(
+      () =>
+        new Response(
+          bodyOf([status()], "stall", () => cancelled++),
+          {
+            headers: { "content-type": "text/event-stream" },
+          },
+        ),
+    );
     const controller = new AbortController();
     const events = cursor.runs.stream(ref, { signal: controller.signal })[Symbol.asyncIterator]();
     expect((await events.next()).value.type).toBe("status");
@@ -128,7 +127,7 @@ describe("an abort", () => {
 
 describe("a timeout", () => {
   it("without an answer has the phase connect, and a GET gets another attempt", async () => {
-    const { cursor, requests, clock, fails } = fake(silent);
+    const { cursor, requests, clock, fails } = fake(SILENT);
     const begin = clock.now();
     const error = await fails(cursor.agents.get(agentId, { maxRetries: 1 }));
     expect([error.kind, error.phase, requests.length]).toEqual(["timeout", "connect", 2]);
@@ -191,18 +190,18 @@ describe("a timeout", () => {
     ],
     ["repositories", 120_000, (c: ReturnType<typeof fake>["cursor"]) => c.repositories.list()],
   ])("of %s is %i ms, unless the client says otherwise", async (_, usual, call) => {
-    const { cursor, clock, fails } = fake(silent, { maxRetries: 0 });
+    const { cursor, clock, fails } = fake(SILENT, { maxRetries: 0 });
     const begin = clock.now();
     expect((await fails(call(cursor))).kind).toBe("timeout");
     expect(clock.now() - begin).toBe(usual);
-    const other = fake(silent, { maxRetries: 0, timeout: 700 });
+    const other = fake(SILENT, { maxRetries: 0, timeout: 700 });
     const from = other.clock.now();
     await other.fails(call(other.cursor));
     expect(other.clock.now() - from).toBe(700);
   });
 
   it("of a call wins over the client's; Infinity means none", async () => {
-    const { cursor, clock, fails } = fake(silent, { maxRetries: 0, timeout: 700 });
+    const { cursor, clock, fails } = fake(SILENT, { maxRetries: 0, timeout: 700 });
     const begin = clock.now();
     await fails(cursor.me({ timeout: 50 }));
     expect(clock.now() - begin).toBe(50);
@@ -223,7 +222,7 @@ describe("a timeout", () => {
   });
 
   it("of a stream covers its headers only", async () => {
-    const { cursor, clock } = fake([stream([statusFrame], "open")], { timeout: 1_000 });
+    const { cursor, clock } = fake([STALL(status())], { timeout: 1_000 });
     const reader = cursor.runs.stream(ref, { idleTimeout: Number.POSITIVE_INFINITY });
     const events = reader[Symbol.asyncIterator]();
     await events.next();
@@ -237,7 +236,7 @@ describe("a timeout", () => {
 
   it("of a cancel whose answer never comes is its own; the run's stream goes on", async () => {
     const { cursor, fails } = fake((request) =>
-      request.method === "POST" ? silent(request) : stream([statusFrame, statusFrame], "open")(request),
+      request.method === "POST" ? SILENT : STALL(status(), status()),
     );
     const reader = cursor.runs.stream(ref, { idleTimeout: Number.POSITIVE_INFINITY });
     const events = reader[Symbol.asyncIterator]();

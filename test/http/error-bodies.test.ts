@@ -1,6 +1,7 @@
 import { isApiError, type Middleware } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { agentId, fake, ref, refuse, reply } from "../support/api-server.ts";
+import { failedResponse, fake, reply } from "../support/fake-api.ts";
+import { agentId, ref } from "../support/sample-run.ts";
 
 const page = `<!DOCTYPE html><html><body><h1>504 Gateway Time-out</h1>${"<p>x</p>".repeat(5_000)}</body></html>`;
 const html = { "content-type": "text/html" };
@@ -173,7 +174,9 @@ describe("what the server says is never lost behind the status", () => {
   });
 
   it("a validation answer without a reason is not repeated, and can be reported", async () => {
-    const { cursor, requests, fails } = fake(refuse(400, "validation_error", { "x-request-id": "req_63" }));
+    const { cursor, requests, fails } = fake(
+      failedResponse(400, "validation_error", { "x-request-id": "req_63" }),
+    );
     const repos = [{ url: "https://github.com/o/r", startingRef: "0123456789abcdef" }];
     const error = await fails(cursor.agents.create({ prompt: "x", repos }));
     expect([error.code, error.requestId, requests.length]).toEqual(["validation_error", "req_63", 1]);
@@ -188,14 +191,14 @@ describe("what the server says is never lost behind the status", () => {
   });
 
   it("the query stays out of path and message", async () => {
-    const { cursor, fails } = fake(refuse(404, "artifact_not_found"));
+    const { cursor, fails } = fake(failedResponse(404, "artifact_not_found"));
     const error = await fails(cursor.artifacts.url(agentId, "artifacts/secret-plans.md"));
     expect(error.path).toBe(`/v1/agents/${agentId}/artifacts/download`);
     expect(error.message).not.toContain("secret-plans");
   });
 
   it("the error knows what the call was about", async () => {
-    const { cursor, fails } = fake(refuse(404, "run_not_found"));
+    const { cursor, fails } = fake(failedResponse(404, "run_not_found"));
     const error = await fails(cursor.runs.get(ref));
     expect([error.agentId, error.runId]).toEqual([ref.agentId, ref.id]);
   });

@@ -1,8 +1,11 @@
 import { ApiError, ConnectionError, Cursor, CursorError } from "cursor-cloud-agents";
 import { expect, it } from "vitest";
 import { StreamPosition } from "../../src/runs/position.ts";
-import { type Answer, agentId, failure, fake, listen, ref, reply, stream } from "../support/api-server.ts";
 import { artifacts, file, part } from "../support/artifact-storage.ts";
+import { type Answer, END, fake, reply } from "../support/fake-api.ts";
+import { listen } from "../support/loopback-server.ts";
+import { agentId, ref } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
 it("an error body nested without end is still an ApiError", async () => {
   const body = `{"error":${"[".repeat(30_000)}${"]".repeat(30_000)}}`;
@@ -65,7 +68,7 @@ it("an error says that a middleware has read the body of a stream", async () => 
   const middleware = [
     { onResponse: async ({ response }: { response: Response }) => void (await response.text()) },
   ];
-  const { cursor, fails } = fake(stream(["x"]), { middleware });
+  const { cursor, fails } = fake(END("x"), { middleware });
   const error = await fails(cursor.runs.stream(ref).result());
   expect(error).toBeInstanceOf(CursorError);
   expect(error.message).toContain("clone it first");
@@ -92,7 +95,7 @@ it("long ids do not fill the memory: the oldest ones are forgotten", () => {
 
 it("runs whose ids contain slashes are not confused with each other", async () => {
   const { cursor, requests, run } = fake((request) =>
-    reply(200, { id: request.target, agentId: "a", status: "FINISHED" })(request),
+    reply(200, { id: request.target, agentId: "a", status: "FINISHED" }),
   );
   const wait = (agentId: string, id: string) => cursor.runs.wait({ agentId, id });
   const [one, other] = await run(Promise.all([wait("a/b", "c"), wait("a", "b/c")]));

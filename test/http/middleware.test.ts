@@ -1,6 +1,8 @@
 import type { Middleware } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { agent, agentId, failure, fake, key, refuse, reply } from "../support/api-server.ts";
+import { failedResponse, fake, reply } from "../support/fake-api.ts";
+import { agent, agentId, key } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
 const withMiddleware = (...middleware: Middleware[]) => ({ middleware });
 
@@ -71,7 +73,7 @@ describe("a middleware", () => {
         read = await response.clone().text();
       },
     };
-    const { cursor, fails } = fake(refuse(409, "agent_busy"), withMiddleware(reader));
+    const { cursor, fails } = fake(failedResponse(409, "agent_busy"), withMiddleware(reader));
     expect((await fails(cursor.agents.get(agentId))).code).toBe("agent_busy");
     expect(read).toContain("agent_busy");
   });
@@ -135,7 +137,7 @@ describe("headers", () => {
     );
     const { cursor, requests } = fake(reply(200, agent));
     const error = await failure(cursor.agents.get(agentId, { headers: { Authorization: "Bearer third" } }));
-    expect(error).toMatchObject({ kind: "argument", argument: "headers.Authorization" });
+    expect(error).toMatchObject({ kind: "argument", argument: "headers.authorization" });
     expect(requests).toEqual([]);
   });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { agent, agentId, failure, fake, refuse, reply } from "../support/api-server.ts";
+import { failedResponse, fake, reply } from "../support/fake-api.ts";
+import { agent, agentId } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
 const limited = { error: { code: "rate_limit_exceeded", message: "m" } };
 const connect = (retryAfter: unknown) => ({
@@ -12,9 +14,9 @@ const connect = (retryAfter: unknown) => ({
 async function pauseAfter(status: number, body: unknown, headers: Record<string, string>, random = 0.5) {
   const times: number[] = [];
   const { cursor, clock, run } = fake(
-    (request) => {
+    () => {
       times.push(clock.now());
-      return times.length === 1 ? reply(status, body, headers)(request) : reply(200, agent)(request);
+      return times.length === 1 ? reply(status, body, headers) : reply(200, agent);
     },
     { random: () => random },
   );
@@ -61,7 +63,7 @@ describe("Retry-After", () => {
     ["Wed, 21 Oct 2015 08:28:00 GMT", { date: "Wed, 21 Oct 2015 07:28:00 GMT" }, 3_600_000],
   ])("of more than a minute (%s) is left to the caller", async (value, more, ms) => {
     const { cursor, requests, clock } = fake(
-      refuse(429, "rate_limit_exceeded", { "retry-after": value, ...more }),
+      failedResponse(429, "rate_limit_exceeded", { "retry-after": value, ...more }),
     );
     const begin = clock.now();
     const error = await failure(cursor.agents.get(agentId));
@@ -76,7 +78,7 @@ describe("Retry-After", () => {
   });
 
   it("is on the error when the repeats are used up", async () => {
-    const { cursor, fails } = fake(refuse(429, "rate_limit_exceeded", { "retry-after": "1.5" }));
+    const { cursor, fails } = fake(failedResponse(429, "rate_limit_exceeded", { "retry-after": "1.5" }));
     expect((await fails(cursor.agents.get(agentId))).retryAfterMs).toBe(1_500);
   });
 });
@@ -85,9 +87,9 @@ describe("without it", () => {
   const pauses = async (random: number, maxRetries: number) => {
     const times: number[] = [];
     const { cursor, clock, fails } = fake(
-      (request) => {
+      () => {
         times.push(clock.now());
-        return reply(503)(request);
+        return reply(503);
       },
       { random: () => random, maxRetries },
     );
@@ -106,7 +108,9 @@ describe("without it", () => {
 
 describe("an abort during the pause", () => {
   it("rejects at once with the caller's reason, sends nothing more and leaves no timer", async () => {
-    const { cursor, requests, clock } = fake(refuse(429, "rate_limit_exceeded", { "retry-after": "30" }));
+    const { cursor, requests, clock } = fake(
+      failedResponse(429, "rate_limit_exceeded", { "retry-after": "30" }),
+    );
     const controller = new AbortController();
     const call = failure(cursor.agents.get(agentId, { signal: controller.signal }));
     await clock.advance(20);

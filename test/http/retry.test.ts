@@ -1,6 +1,7 @@
 import { type Cursor, isConnectionError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { agent, agentId, broken, fake, ref, refuse, reply, run, silent } from "../support/api-server.ts";
+import { broken, failedResponse, fake, reply, SILENT } from "../support/fake-api.ts";
+import { agent, agentId, ref, run } from "../support/sample-run.ts";
 
 type Call = (cursor: Cursor) => PromiseLike<unknown>;
 const followUp: Call = (cursor) => cursor.runs.create(agentId, { prompt: "x" });
@@ -24,22 +25,22 @@ const soon = { "retry-after": "1" };
 const passing = [
   ["a broken connection", broken()],
   ["408", reply(408)],
-  ["429", refuse(429, "rate_limit_exceeded")],
+  ["429", failedResponse(429, "rate_limit_exceeded")],
   ["500", reply(500, "oops")],
   ["502", reply(502, "<html>", { "content-type": "text/html" })],
   ["503", reply(503, "Service Unavailable")],
   ["504", reply(504)],
 ] as const;
 const final = [
-  ["400", refuse(400, "validation_error")],
-  ["401", refuse(401, "unauthorized", soon)],
-  ["403", refuse(403, "plan_required")],
-  ["404", refuse(404, "agent_not_found")],
-  ["409", refuse(409, "agent_busy")],
-  ["409 with Retry-After", refuse(409, "run_not_cancellable", soon)],
-  ["410", refuse(410, "stream_expired")],
-  ["429 usage_limit_exceeded", refuse(429, "usage_limit_exceeded", soon)],
-  ["501", refuse(501, "not_implemented", soon)],
+  ["400", failedResponse(400, "validation_error")],
+  ["401", failedResponse(401, "unauthorized", soon)],
+  ["403", failedResponse(403, "plan_required")],
+  ["404", failedResponse(404, "agent_not_found")],
+  ["409", failedResponse(409, "agent_busy")],
+  ["409 with Retry-After", failedResponse(409, "run_not_cancellable", soon)],
+  ["410", failedResponse(410, "stream_expired")],
+  ["429 usage_limit_exceeded", failedResponse(429, "usage_limit_exceeded", soon)],
+  ["501", failedResponse(501, "not_implemented", soon)],
 ] as const;
 
 describe.each(safe)("%s", (_, call) => {
@@ -59,8 +60,8 @@ describe.each(safe)("%s", (_, call) => {
 
 describe.each(unsafe)("%s", (_, call) => {
   it.each([
-    ["429", refuse(429, "rate_limit_exceeded")],
-    ["429 with Retry-After", refuse(429, "rate_limit_exceeded", soon)],
+    ["429", failedResponse(429, "rate_limit_exceeded")],
+    ["429 with Retry-After", failedResponse(429, "rate_limit_exceeded", soon)],
     ["503 with Retry-After", reply(503, "later", soon)],
   ])("is repeated after %s: the server can't have acted", async (_, answer) => {
     const { cursor, requests, run: pass } = fake([answer, reply(200, { agent, run })]);
@@ -70,7 +71,7 @@ describe.each(unsafe)("%s", (_, call) => {
 
   it.each([
     ["a broken connection", broken()],
-    ["silence", silent],
+    ["silence", SILENT],
     ["500", reply(500)],
     ["502", reply(502)],
     ["503 without Retry-After", reply(503)],
@@ -125,7 +126,11 @@ describe("retries are not multiplied", () => {
 
   it("the next page can be asked for again after it failed", async () => {
     const first = reply(200, { items: [{ id: "bc-1" }], nextCursor: "c1" });
-    const { cursor, run: pass } = fake([first, refuse(500, "internal_error"), reply(200, { items: [] })]);
+    const { cursor, run: pass } = fake([
+      first,
+      failedResponse(500, "internal_error"),
+      reply(200, { items: [] }),
+    ]);
     const page = await cursor.agents.list(undefined, { maxRetries: 0 });
     await expect(page.nextPage()).rejects.toMatchObject({ status: 500 });
     expect((await pass(page.nextPage()))?.items).toEqual([]);
@@ -139,7 +144,7 @@ describe("a retry sends the same bytes", () => {
       cursor,
       requests,
       run: pass,
-    } = fake([refuse(429, "rate_limit_exceeded"), reply(201, { agent, run })]);
+    } = fake([failedResponse(429, "rate_limit_exceeded"), reply(201, { agent, run })]);
     const call = cursor.agents.create(params);
     params.prompt.text = "two";
     await pass(call);

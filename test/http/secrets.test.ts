@@ -1,18 +1,9 @@
 import { inspect } from "node:util";
 import type { Cursor } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  type Answer,
-  agentId,
-  bodyOf,
-  failure,
-  fake,
-  key,
-  ref,
-  reply,
-  silent,
-  stream,
-} from "../support/api-server.ts";
+import { type Answer, bodyOf, END, fake, reply, SILENT } from "../support/fake-api.ts";
+import { agentId, key, ref } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
 const basic = btoa(`${key}:`);
 const signature = "X-Amz-Signature=5f16bcaf";
@@ -67,11 +58,11 @@ const echo: Answer = ({ headers, text }) =>
   reply(400, {
     error: { code: "x", message: `bad token ${key}`, sent: headers.get("authorization") },
     length: text.length,
-  })({} as never);
+  });
 
 describe.each(calls)("no secret in the error of a %s", (_, call) => {
   it.each<[string, Answer]>([
-    ["a timeout", silent],
+    ["a timeout", SILENT],
     [
       "a 401 that quotes the key",
       reply(401, { code: "error", message: `Invalid key ${key} (Basic ${basic})` }),
@@ -113,7 +104,7 @@ it("every key that a function gave is known, also the one before", async () => {
 it("an error in the stream's own words has the key replaced, too", async () => {
   const failing = `event: error\ndata: {"code":"internal_error","message":"no ${key}"}\n\n`;
   const { cursor, fails } = fake((request) =>
-    request.target.endsWith("/stream") ? stream([failing])(request) : reply(500, key)(request),
+    request.target.endsWith("/stream") ? END(failing) : reply(500, key),
   );
   expectClean(await fails(cursor.runs.stream(ref, { maxReconnects: 0 }).result()));
 });
@@ -155,15 +146,12 @@ describe("a presigned URL", () => {
       },
     ],
     ["an error that is not about the network", ({ url: { href } }) => Promise.reject(new RangeError(href))],
-    ["silence", silent],
+    ["silence", SILENT],
     ["a short body", () => new Response("ab", { headers: { "content-length": "3" } })],
   ])("leaves no trace in the error of %s", async (_, storage) => {
-    const { cursor, fails } = fake(
-      (request) => (request.url.host === "storage.example" ? storage : signed)(request),
-      {
-        maxRetries: 0,
-      },
-    );
+    const { cursor, fails } = fake((request) => (request.url.host === "storage.example" ? storage : signed), {
+      maxRetries: 0,
+    });
     const error = await fails(
       (async () => (await cursor.artifacts.download(agentId, "artifacts/a")).bytes())(),
     );

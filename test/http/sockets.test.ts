@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { agent, agentId, failure, listen, ref, run, send, until } from "../support/api-server.ts";
+import { listen, send } from "../support/loopback-server.ts";
+import { agent, agentId, ref, run } from "../support/sample-run.ts";
+import { failure, until } from "../support/waiting.ts";
 
 // What only real sockets show: raw request lines, kept-alive connections, redirects that fetch would follow.
 

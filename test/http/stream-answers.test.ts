@@ -3,22 +3,18 @@ import {
   type Answer,
   bodyOf,
   broken,
-  doneFrame,
+  END,
+  failedResponse,
   fake,
-  ref,
-  refuse,
   reply,
-  resultFrame,
-  run,
-  silent,
-  statusFrame,
-  stream,
-  textFrame,
-} from "../support/api-server.ts";
+  SILENT,
+} from "../support/fake-api.ts";
+import { assistant, done, result, status } from "../support/frames.ts";
+import { ref, run } from "../support/sample-run.ts";
 
 // What answers the opening of a run's stream, seen from HTTP; the events themselves are run-stream's.
 
-const good = stream([statusFrame, textFrame("100-0", "Hello"), resultFrame, doneFrame]);
+const good = END(status(), assistant("100-0", "Hello"), result(), done);
 const page = `<html>${"<p>login</p>".repeat(3_000)}</html>`;
 const html = { "content-type": "text/html" };
 const isStream = ({ target }: { target: string }) => target.endsWith("/stream");
@@ -27,19 +23,19 @@ const isStream = ({ target }: { target: string }) => target.endsWith("/stream");
 const beside =
   (answer: Answer): Answer =>
   (request) =>
-    isStream(request) ? answer(request) : reply(200, run)(request);
+    isStream(request) ? answer : reply(200, run);
 
 describe("a stream's answer that may pass", () => {
   it.each<[string, Answer, string]>([
     ["504 with a page", reply(504, page, html), "api"],
     ["500", reply(500), "api"],
-    ["429", refuse(429, "rate_limit_exceeded", { "retry-after": "2" }), "api"],
-    ["409 stream_unavailable", refuse(409, "stream_unavailable"), "api"],
+    ["429", failedResponse(429, "rate_limit_exceeded", { "retry-after": "2" }), "api"],
+    ["409 stream_unavailable", failedResponse(409, "stream_unavailable"), "api"],
     ["a broken connection", broken(), "connection"],
-    ["silence", silent, "timeout"],
+    ["silence", SILENT, "timeout"],
     ["200 with a page", reply(200, page, html), "stream"],
     ["200 with JSON", reply(200, { error: { code: "x" } }), "stream"],
-    ["200 without a type", () => new Response(bodyOf([statusFrame])), "stream"],
+    ["200 without a type", () => new Response(bodyOf([status()])), "stream"],
   ])("%s: tried 1 + maxReconnects times, and not times maxRetries", async (_, answer, kind) => {
     const { cursor, requests, fails } = fake(beside(answer));
     const reasons: unknown[] = [];
@@ -62,7 +58,7 @@ describe("a stream's answer that may pass", () => {
     const { cursor, run: pass } = fake([
       () =>
         new Response(
-          bodyOf([page], "open", () => cancelled++),
+          bodyOf([page], "stall", () => cancelled++),
           { headers: html },
         ),
       good,
@@ -78,7 +74,7 @@ describe("a stream's answer that is final", () => {
     [403, "plan_required"],
     [404, "run_not_found"],
   ])("%i %s is the API's own error, after one request", async (status, code) => {
-    const { cursor, requests, fails } = fake(refuse(status, code));
+    const { cursor, requests, fails } = fake(failedResponse(status, code));
     const error = await fails(cursor.runs.stream(ref).result());
     expect([error.kind, error.status, error.code, requests.length]).toEqual(["api", status, code, 1]);
     expect(error.message).toBe(
@@ -88,7 +84,11 @@ describe("a stream's answer that is final", () => {
 
   it("410 is never asked for again: Get A Run has the outcome", async () => {
     const finished = { ...run, status: "FINISHED", result: "Hello" };
-    const { cursor, requests, run: pass } = fake([refuse(410, "stream_expired"), reply(200, finished)]);
+    const {
+      cursor,
+      requests,
+      run: pass,
+    } = fake([failedResponse(410, "stream_expired"), reply(200, finished)]);
     expect(await pass(cursor.runs.stream(ref).result())).toMatchObject({
       status: "FINISHED",
       text: "Hello",
@@ -105,7 +105,7 @@ describe("an event stream is one by the essence of its type", () => {
     "TEXT/EVENT-STREAM",
     " text/event-stream ;x=1",
   ])("%s", async (type) => {
-    const body = () => bodyOf([statusFrame, resultFrame, doneFrame]);
+    const body = () => bodyOf([status(), result(), done]);
     const {
       cursor,
       requests,
@@ -118,11 +118,7 @@ describe("an event stream is one by the essence of its type", () => {
 
 it("the key function is asked again for each connection", async () => {
   let count = 0;
-  const {
-    cursor,
-    requests,
-    run: pass,
-  } = fake([stream([statusFrame]), good], { apiKey: () => `key_${++count}` });
+  const { cursor, requests, run: pass } = fake([END(status()), good], { apiKey: () => `key_${++count}` });
   await pass(cursor.runs.stream(ref).result());
   expect(requests.map(({ headers }) => headers.get("authorization"))).toEqual([
     "Bearer key_1",

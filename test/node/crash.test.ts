@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CursorEmulator } from "cursor-cloud-agents/emulator";
 import { saveArtifact, saveArtifacts } from "cursor-cloud-agents/node";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryStem } from "../../src/node/leftovers.ts";
 import { patterned, servedStage, tree } from "./helpers.ts";
 
 const MiB = 1024 * 1024;
@@ -91,10 +90,8 @@ describe("a process that is killed in the middle", () => {
   });
 
   it("in the middle of its notes has left a file that the next one removes", async () => {
-    const hash = (text: string, length: number) =>
-      createHash("sha256").update(text).digest("hex").slice(0, length);
     const { cursor, agentId, folder } = await servedStage({ "artifacts/a": "A" }, new CursorEmulator());
-    const stem = `.cursor-part-${hash(".cursor-artifacts.json", 16)}-${hash(hostname(), 8)}`;
+    const stem = temporaryStem(".cursor-artifacts.json").split("-").slice(0, -3).join("-");
     const [dead, alive] = [
       `${stem}-${2 ** 22 + 1}-0-0123456789ab.json`,
       `${stem}-${process.ppid}-0-0123456789ab.json`,

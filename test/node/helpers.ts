@@ -53,13 +53,3 @@ export async function servedStage(files: Record<string, string | Uint8Array>, em
   const fetch = globalThis.fetch;
   return { ...stage(files, { emulator, baseUrl: server.url, fetch }), server };
 }
-
-/** What a call rejects with. */
-export const failure = (call: Promise<unknown>) =>
-  call.then(
-    (value) => {
-      throw new Error(`did not fail, but gave ${JSON.stringify(value)}`);
-    },
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into errors of every class
-    (error: any) => error,
-  );

@@ -1,7 +1,8 @@
 import { CursorError } from "cursor-cloud-agents";
 import { saveArtifacts } from "cursor-cloud-agents/node";
 import { expect, it } from "vitest";
-import { agentId, fake, reply } from "../support/api-server.ts";
+import { fake, reply } from "../support/fake-api.ts";
+import { agentId } from "../support/sample-run.ts";
 import { temporaryFolder } from "./helpers.ts";
 
 it.each([null, 5, {}, { path: 5 }, { path: null }])("a list with the item %j is rejected", async (item) => {

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { ArgumentError } from "cursor-cloud-agents";
 import { imageFromBytes, imageFromFile } from "cursor-cloud-agents/node";
 import { describe, expect, it } from "vitest";
-import { failure, stage, temporaryFolder } from "./helpers.ts";
+import { failure } from "../support/waiting.ts";
+import { stage, temporaryFolder } from "./helpers.ts";
 
 const heads = {
   "image/png": Buffer.from("\x89PNG\r\n\x1a\n rest", "latin1"),

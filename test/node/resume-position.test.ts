@@ -1,6 +1,6 @@
 import { Cursor, type DownloadOptions } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { failure } from "./helpers.ts";
+import { failure } from "../support/waiting.ts";
 
 type Storage = (headers: Headers) => Response;
 

@@ -2,9 +2,10 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { join } from "node:path";
 import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
 import { saveArtifact } from "cursor-cloud-agents/node";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { failure, patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
+import { failure } from "../support/waiting.ts";
+import { patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
 
 const path = "artifacts/sub/report.md";
 const report = "0123456789";
@@ -312,6 +313,45 @@ describe("what is left of earlier calls", () => {
     expect((await saveArtifact(cursor, agentId, path, { to: folder })).resumedFrom).toBe(5);
     expect(tree(folder)).toEqual(["report.md"]);
   });
+
+  /** As if it had been written in another container, on another machine, or before a restart. */
+  const elsewhere = (name: string) =>
+    ownedBy(2 ** 30)(name).replace(/^(\.cursor-part-\w+)-\w+-/, "$1-01234567-");
+
+  it("of a process that can't be seen from here is left alone, even if no process here has its id", async () => {
+    for (const owner of [
+      elsewhere,
+      (name: string) => elsewhere(name).replace(/-\d+-(0-)/, `-${process.pid}-$1`),
+    ]) {
+      const { cursor, agentId, folder } = await leftOver(owner);
+      const saved = await saveArtifact(cursor, agentId, path, { to: folder });
+      expect(saved.resumedFrom).toBeUndefined();
+      expect(tree(folder).filter((name) => left.test(name))).toHaveLength(2);
+    }
+  });
+
+  it("of such a process is copied after a day, so that nobody writes on into what it may have open", async () => {
+    const { cursor, agentId, folder, fs } = await leftOver(elsewhere);
+    const dayAgo = Date.now() / 1000 - 25 * 3600;
+    for (const name of readdirSync(folder)) fs.utimesSync(join(folder, name), dayAgo, dayAgo);
+    const [name = ""] = readdirSync(folder).filter((candidate) => candidate.endsWith(".bytes"));
+    const held = fs.openSync(join(folder, name), "r+");
+    onTestFinished(() => fs.closeSync(held));
+    expect((await saveArtifact(cursor, agentId, path, { to: folder })).resumedFrom).toBe(5);
+    fs.writeSync(held, "another version", 0);
+    expect(text(folder, "report.md")).toBe(report);
+    expect(tree(folder)).toEqual(["report.md"]);
+  });
+
+  it.runIf(process.platform === "linux")(
+    "of a process whose id another one has now is continued",
+    async () => {
+      const { cursor, agentId, folder } = await leftOver((name) =>
+        ownedBy(process.ppid)(name).replace(/-\d+-(\d+-\d+-[0-9a-f]{12}\.)/, "-1-$1"),
+      );
+      expect((await saveArtifact(cursor, agentId, path, { to: folder })).resumedFrom).toBe(5);
+    },
+  );
 
   it("without a readable record is not continued", async () => {
     for (const record of ["", "{", "null", '{"syncedBytes":-1}', '{"syncedBytes":5}']) {

@@ -15,7 +15,8 @@ import { describe, expect, it } from "vitest";
 import { Folder } from "../../src/node/folder.ts";
 import { saveInto } from "../../src/node/save-artifact.ts";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { failure, patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
+import { failure } from "../support/waiting.ts";
+import { patterned, servedStage, stage, temporaryFolder, text, tree } from "./helpers.ts";
 
 const manifest = ".cursor-artifacts.json";
 
@@ -41,6 +42,35 @@ describe("saveArtifacts", () => {
     });
     expect(text(to, "b/c/d.md")).toBe("DD");
     expect(tree(to)).toEqual([manifest, "a.md", "b/", "b/c/", "b/c/d.md"]);
+  });
+
+  it.each([
+    ["there is no artifact", {}, undefined, []],
+    ["none passes the filter", { "artifacts/a": "A" }, () => false, []],
+    ["none has a safe name", { "artifacts/../a": "A" }, undefined, ["dot-segment"]],
+  ])("makes no folder and no manifest where %s", async (_, files, filter, reasons) => {
+    const { cursor, agentId, folder } = stage(files);
+    const states: string[] = [];
+    const onProgress = ({ state }: SaveProgress) => states.push(state);
+    const report = await saveArtifacts(cursor, agentId, join(folder, "out", "a"), { filter, onProgress });
+    expect(report).toEqual({ saved: [], skipped: [], rejected: report.rejected, failed: [] });
+    expect(report.rejected.map(({ reason }) => reason)).toEqual(reasons);
+    expect(states).toEqual(reasons.map(() => "rejected"));
+    expect(tree(folder)).toEqual([]);
+  });
+
+  it.each([
+    [99, undefined],
+    [100, true],
+    [137, true],
+  ])("says whether %i files may be more than the API lists", async (count, expected) => {
+    const files = Array.from({ length: count }, (_, index) => [`artifacts/${index}`, "x"]);
+    const { cursor, agentId, folder } = stage(Object.fromEntries(files));
+    const report = await saveArtifacts(cursor, agentId, folder, {
+      filter: ({ path }) => path.endsWith("/1"),
+    });
+    expect(report.saved).toHaveLength(1);
+    expect(report.mayHaveMore).toBe(expected);
   });
 
   it("saves over HTTP", async () => {
@@ -141,7 +171,9 @@ describe("saveArtifacts", () => {
 
   it("throws when there is nothing to report on: no list, no folder, wrong options", async () => {
     const { cursor, agentId, folder, emulator } = stage();
-    expect(await failure(saveArtifacts(cursor, "bc-none", join(folder, "x")))).toMatchObject({ kind: "api" });
+    expect(
+      await failure(saveArtifacts(cursor, "bc-00000000-0000-4000-8000-0000000000ff", join(folder, "x"))),
+    ).toMatchObject({ kind: "api" });
     expect(existsSync(join(folder, "x"))).toBe(false);
     writeFileSync(join(folder, "file"), "");
     expect(await failure(saveArtifacts(cursor, agentId, join(folder, "file")))).toMatchObject({
@@ -267,6 +299,8 @@ describe("containment", () => {
       "artifacts/a /b": "trailing-dot-or-space",
       [`artifacts/${"é".repeat(128)}`]: "name-too-long",
       "artifacts/.cursor-part-x": "own-name",
+      "artifacts/team/.cursor-artifacts.json": "own-name",
+      "artifacts/.Cursor-Artifacts.JSON/x": "own-name",
       "artifacts/README.md": "name-conflict",
       "artifacts/caf\u0065\u0301": "name-conflict",
       "artifacts/tree": "name-conflict",

@@ -3,13 +3,21 @@
 
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { type UseRunOptions, type UseRunResult, useRun } from "cursor-cloud-agents/react";
-import { createRunStore, memoryStorage, type RunPart, type RunSource } from "cursor-cloud-agents/store";
-import { act, Component, memo, type ReactNode, StrictMode, Suspense, use } from "react";
+import {
+  createRunStore,
+  memoryStorage,
+  type RouteSourceOptions,
+  type RunPart,
+  type RunSource,
+  routeSource,
+} from "cursor-cloud-agents/store";
+import { act, Component, Fragment, memo, type ReactNode, StrictMode, Suspense, use } from "react";
 import { createRoot, hydrateRoot } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { manualFrames, playedSource, result, settle, status, text, tool } from "../store/support.ts";
+import { manualFrames, playedSource, result, status, text, tool } from "../store/support.ts";
 import { page } from "../support/page.ts";
+import { settle } from "../support/waiting.ts";
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -288,6 +296,158 @@ describe("a component that uses a run", () => {
     await render(<View key="2" options={{ source, storage, onFinish, ...options }} />);
     expect(container.textContent).toBe("ready closed [a]");
     expect(onFinish).not.toHaveBeenCalled();
+  });
+});
+
+/** A route whose first connection breaks off when it is told to; it notes the header of each request. */
+function tokenRoute() {
+  const tokens: (string | null)[] = [];
+  const positions: (string | null)[] = [];
+  let end = () => {};
+  const answer = (body: string | ReadableStream) =>
+    new Response(body as never, { headers: { "content-type": "text/event-stream" } }) as never;
+  const fetch = async (_: unknown, init: { headers: Headers }) => {
+    tokens.push(init.headers.get("x-token"));
+    positions.push(init.headers.get("last-event-id"));
+    const frames = (...sent: object[]) => sent.map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
+    if (tokens.length > 1) return answer(`id: 2\n${frames(text("2", "lo"), result())}`);
+    return answer(
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(`id: 1\n${frames(text("1", "Hel"))}`));
+          end = () => controller.close();
+        },
+      }) as never,
+    );
+  };
+  return { tokens, positions, fetch: fetch as unknown as RouteSourceOptions["fetch"], end: () => end() };
+}
+
+describe("what a render passes lasts until the next one", () => {
+  const forms: [string, (token: string) => RouteSourceOptions["headers"]][] = [
+    ["a function", (token) => () => ({ "x-token": token })],
+    ["an async function", (token) => async () => ({ "x-token": token })],
+    ["an object", (token) => ({ "x-token": token })],
+  ];
+  for (const isStrict of [false, true]) {
+    it.each(forms)(
+      `the headers of a route, as %s${isStrict ? ", in strict mode" : ""}`,
+      async (_, headers) => {
+        const { render, clock, arrive, tick, container, options } = stage();
+        const route = tokenRoute();
+        function Page({ token }: { token: string }) {
+          const source = routeSource("/run", {
+            headers: headers(token),
+            fetch: route.fetch,
+            clock,
+            random: () => 0,
+          });
+          const { text } = useRun({ source, ...options });
+          return `[${text}]`;
+        }
+        const Root = isStrict ? StrictMode : Fragment;
+        await render(
+          <Root>
+            <Page token="old" />
+          </Root>,
+        );
+        await tick();
+        await arrive(() => {});
+        expect(container.textContent).toBe("[Hel]");
+        await render(
+          <Root>
+            <Page token="new" />
+          </Root>,
+        );
+        await arrive(() => {});
+        expect(route.tokens).toEqual(["old"]);
+        await arrive(() => route.end());
+        await act(() => clock.advance(2_000));
+        await arrive(() => {});
+        expect(route.tokens).toEqual(["old", "new"]);
+        expect(route.positions).toEqual([null, "1"]);
+        expect(container.textContent).toBe("[Hello]");
+      },
+    );
+  }
+
+  it("the URL, where a key of its own identifies the run", async () => {
+    const { render, clock, arrive, options } = stage();
+    const route = tokenRoute();
+    const urls: string[] = [];
+    const fetch: RouteSourceOptions["fetch"] = (url, init) => {
+      urls.push(String(url));
+      return route.fetch!(url, init);
+    };
+    const source = (token: string) => routeSource(`/run?token=${token}`, { fetch, clock, random: () => 0 });
+    await render(<View options={{ source: source("old"), key: "run-1", ...options }} />);
+    await arrive(() => {});
+    await render(<View options={{ source: source("new"), key: "run-1", ...options }} />);
+    await arrive(() => route.end());
+    await act(() => clock.advance(2_000));
+    expect(urls).toEqual(["/run?token=old", "/run?token=new"]);
+  });
+
+  it("the fetch", async () => {
+    const { render, clock, arrive, options } = stage();
+    const route = tokenRoute();
+    const used: string[] = [];
+    const source = (name: string) =>
+      routeSource("/run", {
+        fetch: (url, init) => {
+          used.push(name);
+          return route.fetch!(url, init);
+        },
+        clock,
+        random: () => 0,
+      });
+    await render(<View options={{ source: source("old"), ...options }} />);
+    await arrive(() => {});
+    await render(<View options={{ source: source("new"), ...options }} />);
+    await arrive(() => route.end());
+    await act(() => clock.advance(2_000));
+    expect(used).toEqual(["old", "new"]);
+  });
+
+  it("a source of another kind, at its next reading", async () => {
+    const { render, arrive, options } = stage();
+    const [old, next] = [playedSource("run-1"), playedSource("run-1")];
+    let resume = () => {};
+    function Page({ source }: { source: RunSource }) {
+      ({ resume } = useRun({ source, ...options }));
+      return null;
+    }
+    await render(<Page source={old} />);
+    await arrive(() => old.now.send(text("1", "a")));
+    await render(<Page source={next} />);
+    await arrive(() => old.now.fail(new Error("gone")));
+    expect(next.readings).toHaveLength(0);
+    await act(async () => resume());
+    expect(old.readings).toHaveLength(1);
+    expect(next.readings.map(({ position }) => position)).toEqual(["1"]);
+  });
+
+  it("the storage, the schedule and whether to start", async () => {
+    const { render, clock, arrive, options, container } = stage();
+    const source = playedSource("run-1");
+    const storages = [memoryStorage(), memoryStorage()];
+    const schedule = (callback: () => void) => {
+      queueMicrotask(callback);
+      return () => {};
+    };
+    const first = { source, ...options, storage: storages[0], autoStart: false };
+    await render(<View options={first} />);
+    expect(source.readings).toHaveLength(0);
+    await render(<View options={{ ...first, storage: storages[1], schedule, autoStart: true }} />);
+    expect(source.readings).toHaveLength(1);
+    await act(async () => {
+      source.now.send(text("1", "a"));
+      await settle();
+    });
+    expect(container.textContent).toBe("streaming open [a]");
+    await arrive(() => {});
+    await act(() => clock.advance(1_000));
+    expect(storages.map((storage) => typeof storage.get("run-1"))).toEqual(["undefined", "string"]);
   });
 });
 

@@ -1,6 +1,8 @@
 import type { Cursor } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { agentId, failure, fake, reply, runId } from "../support/api-server.ts";
+import { fake, reply } from "../support/fake-api.ts";
+import { agentId, runId } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
 // A value that can't work rejects the call with the argument's name, and nothing is sent.
 

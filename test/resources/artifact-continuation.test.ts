@@ -3,12 +3,19 @@ import {
   checkPosition,
   continueDownload,
   type DownloadProgress,
+  type FileVersion,
   type ReadingProgress,
   rangeHeaders,
 } from "../../src/resources/artifact-continuation.ts";
 
 const v1 = { etag: '"v1"', lastModified: null };
 const date = "Thu, 01 Jan 2026 00:00:00 GMT";
+
+const later = "Fri, 02 Jan 2026 00:00:00 GMT";
+const dated = { etag: null, lastModified: date };
+const weak = { etag: 'W/"1"', lastModified: null };
+const unknown = { etag: null, lastModified: null };
+const anew = { state: "restart" };
 
 const fresh: DownloadProgress = { state: "new" };
 const resuming = (more: object = {}): DownloadProgress => ({
@@ -36,6 +43,7 @@ const rejected = (problem: string) => ({ state: "rejected", problem });
 const unasked = rejected("came in part although the whole file was requested");
 const elsewhere = rejected("continues at another position than requested");
 const changed = rejected("changed while it was downloaded");
+const unidentified = rejected("can't be continued: the storage doesn't say which version of it it sends");
 
 /** An empty entry stands for a header that is absent. */
 function next(before: DownloadProgress, status: number, headers: object) {
@@ -103,11 +111,33 @@ describe("a download from the caller's position", () => {
       reading({ offset: 3 }),
     ],
     [
-      "keeps the caller's version where the answer names none",
-      resuming({ version: { etag: null, lastModified: date } }),
+      "continues by the date alone",
+      resuming({ version: dated }),
+      206,
+      { ...rest, etag: "", "last-modified": date },
+      reading({ version: dated, offset: 3 }),
+    ],
+    ["requests the whole file when the rest names no version", resuming(), 206, { ...rest, etag: "" }, anew],
+    [
+      "requests the whole file when the rest names no date",
+      resuming({ version: dated }),
       206,
       { ...rest, etag: "" },
-      reading({ version: { etag: null, lastModified: date }, offset: 3 }),
+      anew,
+    ],
+    [
+      "requests the whole file when the rest has a tag in place of the date",
+      resuming({ version: dated }),
+      206,
+      rest,
+      anew,
+    ],
+    [
+      "rejects the rest of a file of another date",
+      resuming({ version: dated }),
+      206,
+      { ...rest, "last-modified": later },
+      changed,
     ],
     ["starts over when the storage sends the whole file", resuming(), 200, whole, reading({ loaded: 0 })],
     [
@@ -153,8 +183,53 @@ describe("a download that was interrupted", () => {
       "accepts any version while no byte is here",
       reading({ loaded: 0 }),
       200,
-      { ...whole, etag: '"v2"' },
-      reading({ loaded: 0 }),
+      { ...whole, etag: '"v2"', "content-length": "12", "content-type": "x/y" },
+      reading({ loaded: 0, version: { etag: '"v2"', lastModified: null }, total: 12, contentType: "x/y" }),
+    ],
+    ["rejects a part while no byte is here", reading({ loaded: 0 }), 206, rest, unasked],
+    ...[
+      ["no version", unknown, {}, unidentified],
+      ["a weak tag alone", weak, { etag: weak.etag }, unidentified],
+      ["a tag that appears", unknown, { etag: '"v1"' }, unidentified],
+      ["a date that appears", unknown, { "last-modified": date }, unidentified],
+      [
+        "a date that appears beside a weak tag",
+        weak,
+        { etag: weak.etag, "last-modified": date },
+        unidentified,
+      ],
+      ["a tag that vanishes", v1, {}, unidentified],
+      ["a tag that turns weak", v1, { etag: 'W/"v1"' }, changed],
+      ["a date that vanishes", dated, {}, unidentified],
+      [
+        "another date beside the same tag",
+        { ...v1, lastModified: date },
+        { etag: '"v1"', "last-modified": later },
+        changed,
+      ],
+    ].map(
+      ([what, version, answer, after]) =>
+        [
+          `doesn't continue with ${what}`,
+          reading({ version: version as FileVersion }),
+          206,
+          { "content-range": "bytes 3-9/10", ...(answer as object) },
+          after,
+        ] as Row,
+    ),
+    [
+      "doesn't pass over bytes of a file without a version",
+      reading({ version: unknown }),
+      200,
+      { ...whole, etag: "" },
+      unidentified,
+    ],
+    [
+      "doesn't pass over bytes of a file with a weak tag",
+      reading({ version: weak }),
+      200,
+      { ...whole, etag: weak.etag },
+      unidentified,
     ],
     ["rejects the whole file of another version", reading(), 200, { ...whole, etag: '"v2"' }, changed],
     ["rejects a whole file that names no version any more", reading(), 200, { ...whole, etag: "" }, changed],
@@ -189,10 +264,11 @@ describe("the headers of the next request", () => {
       { range: "bytes=3-", "if-range": date },
     ],
     [
-      "name no version where there is only a weak tag",
+      "ask for the whole file where there is only a weak tag",
       reading({ version: { etag: 'W/"1"', lastModified: null } }),
-      { range: "bytes=3-" },
+      {},
     ],
+    ["ask for the whole file of an unknown version", reading({ version: unknown }), {}],
   ])("%s", (_, progress, headers) => {
     expect(rangeHeaders(progress)).toEqual(headers);
   });
@@ -204,6 +280,7 @@ describe("the caller's position", () => {
     ["is the beginning at offset 0", { offset: 0, etag: '"v1"' }, fresh],
     ["is the beginning without a version", { offset: 3, sizeBytes: 10 }, fresh],
     ["is the beginning with a weak tag alone", { offset: 3, etag: 'W/"1"' }, fresh],
+    ["is the beginning with empty validators", { offset: 3, etag: "", lastModified: "" }, fresh],
     ["is resumed with a strong tag", { offset: 3, etag: '"v1"', sizeBytes: 10 }, resuming()],
     [
       "is resumed with a date",

@@ -1,16 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Answer,
-  agentId,
-  bodyOf,
-  failure,
-  fake,
-  listen,
-  reply,
-  send,
-  until,
-} from "../support/api-server.ts";
 import { artifacts, etag, expired, file, part, path } from "../support/artifact-storage.ts";
+import { type Answer, bodyOf, fake, reply } from "../support/fake-api.ts";
+import { listen, send } from "../support/loopback-server.ts";
+import { agentId } from "../support/sample-run.ts";
+import { failure, until } from "../support/waiting.ts";
 
 describe("a download", () => {
   it("returns the bytes, the size and the type", async () => {
@@ -99,7 +92,7 @@ describe("a download that breaks", () => {
   );
 
   it("by silence continues, too", async () => {
-    const { text, asked } = artifacts(part(0, ["012"], "open"), part(3));
+    const { text, asked } = artifacts(part(0, ["012"], "stall"), part(3));
     expect(await text()).toBe(file);
     expect(asked()).toHaveLength(2);
   });
@@ -120,6 +113,37 @@ describe("a download that breaks", () => {
   ])("is an error when the file has changed: %s", async (_, second) => {
     const { text } = artifacts(part(0, ["012"], "cut"), second);
     expect(await failure(text())).toMatchObject({ code: "invalid_response", agentId });
+  });
+
+  it.each([
+    ["neither tag nor date", {}],
+    ["a weak tag alone", { etag: 'W/"1"' }],
+  ])("doesn't join bytes that nothing proves to be of one file: %s", async (_, version) => {
+    const answer = (status: number, pieces: string[], then: "end" | "cut", more: object): Answer => {
+      return () => new Response(bodyOf(pieces, then), { status, headers: { ...version, ...more } });
+    };
+    const { text, asked } = artifacts(
+      answer(200, ["11111"], "cut", { "content-length": "10" }),
+      answer(206, ["22222"], "end", { "content-length": "5", "content-range": "bytes 5-9/10" }),
+    );
+    const error = await failure(text());
+    expect(error).toMatchObject({ kind: "api", code: "invalid_response", agentId });
+    expect(error.cause).toMatchObject({ kind: "connection" });
+    expect(asked()).toEqual([["1"]]);
+  });
+
+  it("before its first byte takes version, size and type from the answer that brings it", async () => {
+    const second = { etag: '"v2"', "content-type": "text/html" };
+    const { run, download, asked } = artifacts(
+      part(0, [], "cut", { "content-length": "12" }),
+      part(0, ["01"], "cut", second),
+      part(2, undefined, "end", second),
+    );
+    const got = await run(download());
+    expect([got.etag, got.sizeBytes, got.contentType]).toEqual([etag, 12, "text/plain"]);
+    expect(await run(got.text())).toBe(file);
+    expect([got.etag, got.sizeBytes, got.contentType]).toEqual(['"v2"', 10, "text/html"]);
+    expect(asked()).toEqual([["1"], ["1"], ["1", "bytes=2-", '"v2"']]);
   });
 
   it("does not name a weak tag, which does not identify bytes", async () => {
@@ -173,7 +197,7 @@ describe("a storage that keeps failing", () => {
     expect(asked()).toHaveLength(3);
   });
 
-  it.each(["open", "cut"] as const)(
+  it.each(["stall", "cut"] as const)(
     "with a body that doesn't end fails with its status (%s)",
     async (then) => {
       const stalled: Answer = () => new Response(bodyOf(["<Error><Code>Slow"], then), { status: 404 });
@@ -233,7 +257,7 @@ it("an abort ends a download whose fetch ignores the signal, and cancels the lat
   await clock.advance(10);
   controller.abort("enough");
   expect(await call).toBe("enough");
-  answer(new Response(bodyOf([file], "open", () => cancelled++)));
+  answer(new Response(bodyOf([file], "stall", () => cancelled++)));
   await clock.advance(10);
   expect([cancelled, clock.pending]).toEqual([1, 0]);
 });

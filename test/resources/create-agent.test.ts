@@ -1,19 +1,18 @@
 import { describe, expect, it } from "vitest";
 import {
   type Answer,
-  agent,
-  agentId,
   bodyOf,
   broken,
+  failedResponse,
   fake,
-  refuse,
+  type RecordedRequest,
   reply,
-  run,
-  type Seen,
-  silent,
-} from "../support/api-server.ts";
+  SILENT,
+} from "../support/fake-api.ts";
+import { agent, agentId, run } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 
-const conflict = refuse(409, "agent_id_conflict");
+const conflict = failedResponse(409, "agent_id_conflict");
 const json = { "content-type": "application/json" };
 const created = (id: string) => ({ agent: { ...agent, id }, run: { ...run, agentId: id } });
 
@@ -23,22 +22,22 @@ function agentsServer(tell: (create: number) => Answer | undefined) {
   let creates = 0;
   const answer: Answer = (request) => {
     const [, , , id = "", kind] = request.url.pathname.split("/");
-    if (request.method === "GET" && kind === "runs") return reply(200, { ...run, agentId: id })(request);
+    if (request.method === "GET" && kind === "runs") return reply(200, { ...run, agentId: id });
     if (request.method === "GET") {
-      return (made.has(id) ? reply(200, { ...agent, id }) : refuse(404, "agent_not_found"))(request);
+      return made.has(id) ? reply(200, { ...agent, id }) : failedResponse(404, "agent_not_found");
     }
     const wanted: string = request.json.agentId ?? `bc-minted-by-the-server-${made.size}`;
     const lost = tell(++creates);
     const isNew = !made.has(wanted);
     made.add(wanted);
-    return (lost ?? (isNew ? reply(201, created(wanted)) : conflict))(request);
+    return lost ?? (isNew ? reply(201, created(wanted)) : conflict);
   };
   return { answer, made };
 }
 
 const lost: [string, Answer][] = [
   ["before the headers, by a reset", broken()],
-  ["before the headers, by silence", silent],
+  ["before the headers, by silence", SILENT],
   ["in the headers: a gateway's 504", reply(504, "<html>", { "content-type": "text/html" })],
   ["in the headers: a 500", reply(500)],
   [
@@ -47,12 +46,12 @@ const lost: [string, Answer][] = [
   ],
   [
     "after the headers, by silence",
-    () => new Response(bodyOf(["{"], "open"), { status: 201, headers: json }),
+    () => new Response(bodyOf(["{"], "stall"), { status: 201, headers: json }),
   ],
   ["after the headers: an empty 201", reply(201, "")],
   ["after the headers: a 200 page", reply(200, "<html>", { "content-type": "text/html" })],
 ];
-const creates = (requests: Seen[]) => requests.filter(({ method }) => method === "POST");
+const creates = (requests: RecordedRequest[]) => requests.filter(({ method }) => method === "POST");
 
 describe("a create whose answer was lost", () => {
   it.each(lost)("%s: returns the agent it created, and creates no second one", async (_, answer) => {
@@ -106,7 +105,7 @@ describe("a create whose answer was lost", () => {
   });
 
   it("stays unknown, with the id, if the agent can't be read in the end", async () => {
-    const { cursor, requests, fails } = fake([broken(), conflict, refuse(403, "role_forbidden")]);
+    const { cursor, requests, fails } = fake([broken(), conflict, failedResponse(403, "role_forbidden")]);
     const error = await fails(cursor.agents.create({ prompt: "x" }));
     expect(error).toMatchObject({
       code: "role_forbidden",
@@ -116,8 +115,8 @@ describe("a create whose answer was lost", () => {
   });
 
   it.each([
-    ["that is rejected for now", refuse(429, "rate_limit_exceeded")],
-    ["whose key was revoked meanwhile", refuse(401, "unauthorized")],
+    ["that is rejected for now", failedResponse(429, "rate_limit_exceeded")],
+    ["whose key was revoked meanwhile", failedResponse(401, "unauthorized")],
   ])("and repeated by an attempt %s stays unknown, since the first may have created it", async (_, next) => {
     const { cursor, requests, fails } = fake([broken(), next, next]);
     const error = await fails(cursor.agents.create({ prompt: "x" }));
@@ -133,7 +132,7 @@ describe("a create whose answer was lost", () => {
 
 describe("a create that the server rejects", () => {
   it.each([
-    ["agent_busy", refuse(409, "agent_busy"), "agent_busy"],
+    ["agent_busy", failedResponse(409, "agent_busy"), "agent_busy"],
     ["no code at all", reply(409, { error: "Conflict" }), undefined],
   ])("with a 409 of %s rejects with it, whatever onConflict says", async (_, answer, code) => {
     for (const onConflict of ["throw", "adopt"] as const) {
@@ -166,14 +165,14 @@ describe("a create that the server rejects", () => {
     [429, { "retry-after": "1" }],
   ])("for its usage limit (%i) is not repeated", async (status, headers) => {
     for (const params of [{ prompt: "x" }, { prompt: "x", envVars: { A: "1" } }]) {
-      const { cursor, requests, fails } = fake(refuse(status, "usage_limit_exceeded", headers));
+      const { cursor, requests, fails } = fake(failedResponse(status, "usage_limit_exceeded", headers));
       const error = await fails(cursor.agents.create(params));
       expect([error.code, error.outcome, requests.length]).toEqual(["usage_limit_exceeded", undefined, 1]);
     }
   });
 
   it("after a 429 with a conflict has a known outcome: the agent is another caller's", async () => {
-    const { cursor, fails } = fake([refuse(429, "rate_limit_exceeded"), conflict]);
+    const { cursor, fails } = fake([failedResponse(429, "rate_limit_exceeded"), conflict]);
     const error = await fails(cursor.agents.create({ prompt: "x", agentId }));
     expect([error.code, error.outcome]).toEqual(["agent_id_conflict", undefined]);
   });
@@ -288,4 +287,58 @@ it("a conflict whose body breaks off is repeated, since it may be with the agent
   const made = await play(cursor.agents.create({ prompt: "x" }, { maxRetries: 3 }));
   expect(made.run.id).toBe(run.id);
   expect(requests.map(({ method }) => method)).toEqual(["POST", "POST", "POST", "GET", "GET"]);
+});
+
+describe("the id of a create", () => {
+  const slow = async (call: "create" | "prompt", params: object = {}) => {
+    const controller = new AbortController();
+    const ids: string[] = [];
+    const { cursor, requests, fails } = fake(() => {
+      controller.abort("enough");
+      return new Promise<Response>(() => {});
+    });
+    const options = {
+      signal: controller.signal,
+      onAgentId: (id: string) => ids.push(id, String(requests.length)),
+    };
+    const error = await fails(
+      call === "create"
+        ? cursor.agents.create({ prompt: "x", ...params }, options)
+        : cursor.prompt("x", params, options),
+    );
+    return { error, ids, sent: requests[0]?.json.agentId };
+  };
+
+  it.each(["create", "prompt"] as const)(
+    "is known before the request, so that an abort leaves it (%s)",
+    async (call) => {
+      const { error, ids, sent } = await slow(call);
+      expect([error, ids]).toEqual(["enough", [sent, "0"]]);
+      expect(sent).toMatch(/^bc-/);
+    },
+  );
+
+  it("is the caller's own where one is given, and none where none can be sent", async () => {
+    expect((await slow("create", { agentId })).ids).toEqual([agentId, "0"]);
+    expect((await slow("create", { envVars: { A: "1" } })).ids).toEqual([]);
+  });
+
+  it("is passed on once, however often the create is repeated", async () => {
+    const ids: string[] = [];
+    const { cursor, requests, run } = fake([reply(503), reply(503), reply(201, created(agentId))]);
+    await run(cursor.agents.create({ prompt: "x" }, { onAgentId: (id) => ids.push(id) }));
+    expect([ids.length, requests.length]).toEqual([1, 3]);
+  });
+
+  it("is not passed on where nothing is sent", async () => {
+    const ids: string[] = [];
+    const { cursor } = fake([]);
+    const onAgentId = (id: string) => ids.push(id);
+    await failure(cursor.agents.create({ prompt: "" }, { onAgentId }));
+    await failure(cursor.agents.create({ prompt: "x" }, { onAgentId, signal: AbortSignal.abort("no") }));
+    expect(await failure(cursor.agents.create({ prompt: "x" }, { onAgentId: 7 as never }))).toMatchObject({
+      argument: "onAgentId",
+    });
+    expect(ids).toEqual([]);
+  });
 });

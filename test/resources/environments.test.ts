@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { broken, failure, fake, refuse, reply } from "../support/api-server.ts";
+import { broken, failedResponse, fake, reply } from "../support/fake-api.ts";
+import { failure } from "../support/waiting.ts";
 
 const id = "0b0e7b4e-0000-4000-8000-000000000001";
 const environment = { id, name: "web", owner: "team", repos: [] };
@@ -20,7 +21,7 @@ it("update answers without a body, and is repeated, since it sets a state", asyn
 });
 
 it("a deletion whose answer was lost succeeds when the environment is gone", async () => {
-  const { cursor, run } = fake([broken(), refuse(404, "environment_not_found")]);
+  const { cursor, run } = fake([broken(), failedResponse(404, "environment_not_found")]);
   expect(await run(cursor.environments.delete(id))).toEqual({ id });
 });
 
@@ -71,6 +72,6 @@ it('the build id "active" is rejected, since it is an endpoint', async () => {
 });
 
 it("a name that is taken rejects with a typed conflict", async () => {
-  const { cursor, fails } = fake(refuse(409, "environment_name_conflict"));
+  const { cursor, fails } = fake(failedResponse(409, "environment_name_conflict"));
   expect(await fails(cursor.environments.create(body))).toMatchObject({ code: "environment_name_conflict" });
 });

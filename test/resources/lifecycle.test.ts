@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Answer, agentId, broken, fake, ref, refuse, reply, silent } from "../support/api-server.ts";
+import { type Answer, broken, failedResponse, fake, reply, SILENT } from "../support/fake-api.ts";
+import { agentId, ref } from "../support/sample-run.ts";
 
-const gone = refuse(404, "agent_not_found");
+const gone = failedResponse(404, "agent_not_found");
 const lost: [string, Answer][] = [
   ["a reset", broken()],
-  ["silence", silent],
+  ["silence", SILENT],
   ["a gateway's 504", reply(504)],
   ["a 500", reply(500)],
 ];
@@ -18,7 +19,7 @@ describe("a delete", () => {
 
   it.each([
     ["at once", [gone]],
-    ["after a 429", [refuse(429, "rate_limit_exceeded"), gone]],
+    ["after a 429", [failedResponse(429, "rate_limit_exceeded"), gone]],
     ["after a 503 with Retry-After", [reply(503, "", { "retry-after": "1" }), gone]],
   ])("that finds nothing %s is an error, since this call did not delete it", async (_, answers) => {
     const { cursor, fails } = fake(answers);
@@ -57,7 +58,7 @@ describe("a cancel", () => {
   );
 
   it.each([{}, { "retry-after": "5" }])("of a run that is over fails at once (%j)", async (headers) => {
-    const { cursor, requests, fails, clock } = fake(refuse(409, "run_not_cancellable", headers));
+    const { cursor, requests, fails, clock } = fake(failedResponse(409, "run_not_cancellable", headers));
     const begin = clock.now();
     const error = await fails(cursor.runs.cancel(ref));
     expect([error.code, error.outcome, requests.length, clock.now()]).toEqual([
@@ -71,7 +72,7 @@ describe("a cancel", () => {
 
 describe("a follow-up to a busy agent", () => {
   it.each([{}, { "retry-after": "5" }])("fails at once, without a retry (%j)", async (headers) => {
-    const { cursor, requests, fails, clock } = fake(refuse(409, "agent_busy", headers));
+    const { cursor, requests, fails, clock } = fake(failedResponse(409, "agent_busy", headers));
     const begin = clock.now();
     const error = await fails(cursor.runs.create(agentId, { prompt: "x" }));
     expect([error.code, requests.length, clock.now()]).toEqual(["agent_busy", 1, begin]);

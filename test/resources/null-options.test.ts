@@ -1,10 +1,11 @@
 import type { Cursor } from "cursor-cloud-agents";
 import { controlRequests, watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
-import { agent, agentId, fake, ref, run, type Seen } from "../support/api-server.ts";
+import { fake, type RecordedRequest } from "../support/fake-api.ts";
+import { agent, agentId, ref, run } from "../support/sample-run.ts";
 
 const none = null as never;
-const answer = ({ url }: Seen) =>
+const answer = ({ url }: RecordedRequest) =>
   Response.json({ agent, run, items: [], id: "x", name: "n", ...(url.pathname.endsWith("/runs/x") && run) });
 
 describe("null for options counts as no options", () => {

@@ -1,7 +1,7 @@
 import type { Cursor } from "cursor-cloud-agents";
 import { watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
-import { fake, reply, stream } from "../support/api-server.ts";
+import { END, fake, reply, STALL } from "../support/fake-api.ts";
 
 // The request examples of the official page, in its order.
 const id = "bc-00000000-0000-0000-0000-000000000001";
@@ -245,7 +245,7 @@ describe("the request examples of the official page, with -u KEY:", () => {
       cursor,
       requests,
       run: pass,
-    } = fake([stream(["event: result\ndata: {}\n\n"])], {
+    } = fake([END("event: result\ndata: {}\n\n")], {
       apiKey: "YOUR_API_KEY",
       auth: "basic",
     });
@@ -258,7 +258,7 @@ describe("the request examples of the official page, with -u KEY:", () => {
 
   it("Watch Pending Pool Requests", async () => {
     const list = reply(200, { requests: [], streamCursor: "STREAM_CURSOR" });
-    const { cursor, requests } = fake([list, stream([": connected\n\n"], "open")], {
+    const { cursor, requests } = fake([list, STALL(": connected\n\n")], {
       apiKey: "YOUR_API_KEY",
       auth: "basic",
     });

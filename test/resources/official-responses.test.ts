@@ -1,6 +1,6 @@
 import { watchRequests } from "cursor-cloud-agents/workers";
 import { expect, it } from "vitest";
-import { fake, reply, stream } from "../support/api-server.ts";
+import { END, fake, reply, STALL } from "../support/fake-api.ts";
 
 // The response examples of the official page, in its order: each comes out as the typed value, unchanged.
 const id = "bc-00000000-0000-0000-0000-000000000001";
@@ -108,7 +108,7 @@ it("Stream A Run: the payloads untouched, in order", async () => {
     ({ type, id: eventId, data }) =>
       `${eventId === undefined ? "" : `id: ${eventId}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`,
   );
-  const { cursor } = fake([stream(frames)]);
+  const { cursor } = fake([END(...frames)]);
   const received = [];
   for await (const event of cursor.runs.stream({ agentId: id, id: first })) received.push(event);
   expect(received).toEqual(events);
@@ -279,7 +279,7 @@ it("Watch Pending Pool Requests: the example stream, as changes", async () => {
     `event: created\nid: djQuY3Vyc29yLWFmdGVyLWNyZWF0ZWQ\ndata: ${JSON.stringify(pendingRequest)}\n\n`,
     `event: claimed\nid: djQuY3Vyc29yLWFmdGVyLWNsYWltZWQ\ndata: {"id":"${requestId}"}\n\n`,
   ];
-  const { cursor } = fake([reply(200, { requests: [], streamCursor: "s" }), stream(frames, "open")]);
+  const { cursor } = fake([reply(200, { requests: [], streamCursor: "s" }), STALL(...frames)]);
   const changes = [];
   for await (const change of watchRequests(cursor)) if (changes.push(change) === 2) break;
   expect(changes).toEqual([

@@ -1,27 +1,11 @@
 import { describe, expect, it } from "vitest";
-import {
-  agent,
-  doneFrame,
-  fake,
-  refuse,
-  reply,
-  resultFrame,
-  run,
-  type Seen,
-  statusFrame,
-  stream,
-  textFrame,
-} from "../support/api-server.ts";
+import { END, failedResponse, fake, type RecordedRequest, reply, STALL } from "../support/fake-api.ts";
+import { assistant, done, result, status } from "../support/frames.ts";
+import { agent, run } from "../support/sample-run.ts";
 
 const created = reply(201, { agent, run });
-const good = stream([
-  statusFrame,
-  textFrame("100-0", "Hel"),
-  textFrame("101-0", "lo"),
-  resultFrame,
-  doneFrame,
-]);
-const paths = (requests: Seen[]) => requests.map(({ method, target }) => `${method} ${target}`);
+const good = END(status(), assistant("100-0", "Hel"), assistant("101-0", "lo"), result(), done);
+const paths = (requests: RecordedRequest[]) => requests.map(({ method, target }) => `${method} ${target}`);
 const streamPath = `/v1/agents/${agent.id}/runs/${run.id}/stream`;
 
 describe("prompt()", () => {
@@ -60,14 +44,14 @@ describe("prompt()", () => {
 
   it("resolves with any outcome; only FINISHED is success", async () => {
     const failed = `id: 9\nevent: result\ndata: {"runId":"${run.id}","status":"ERROR"}\n\n`;
-    const { cursor, run: pass } = fake([created, stream([statusFrame, failed, doneFrame])]);
+    const { cursor, run: pass } = fake([created, END(status(), failed, done)]);
     expect((await pass(cursor.prompt("x"))).result.status).toBe("ERROR");
   });
 
   it("whose stream keeps failing names the agent and the run", async () => {
     const { cursor, fails } = fake((request) => {
-      if (request.method === "POST") return created(request);
-      return (request.target.endsWith("/stream") ? reply(503) : refuse(500, "internal_error"))(request);
+      if (request.method === "POST") return created;
+      return request.target.endsWith("/stream") ? reply(503) : failedResponse(500, "internal_error");
     });
     const ids: string[] = [];
     const error = await fails(cursor.prompt("x", {}, { onCreated: (made) => ids.push(made.agent.id) }));
@@ -76,7 +60,7 @@ describe("prompt()", () => {
   });
 
   it("whose stream gets an error status names them, too", async () => {
-    const { cursor, fails } = fake([created, refuse(403, "role_forbidden")]);
+    const { cursor, fails } = fake([created, failedResponse(403, "role_forbidden")]);
     expect(await fails(cursor.prompt("x"))).toMatchObject({
       code: "role_forbidden",
       agentId: agent.id,
@@ -85,14 +69,14 @@ describe("prompt()", () => {
   });
 
   it("whose agent can't be created opens no stream", async () => {
-    const { cursor, requests, fails } = fake([refuse(400, "invalid_model")]);
+    const { cursor, requests, fails } = fake([failedResponse(400, "invalid_model")]);
     expect((await fails(cursor.prompt("x"))).code).toBe("invalid_model");
     expect(requests).toHaveLength(1);
   });
 
   it("ends at the caller's abort with its reason, and cancels nothing", async () => {
     const controller = new AbortController();
-    const { cursor, requests, fails } = fake([created, stream([statusFrame, textFrame("1", "a")], "open")]);
+    const { cursor, requests, fails } = fake([created, STALL(status(), assistant("1", "a"))]);
     const options = { signal: controller.signal, onText: () => controller.abort("enough") };
     expect(await fails(cursor.prompt("x", {}, options))).toBe("enough");
     expect(paths(requests)).toEqual(["POST /v1/agents", `GET ${streamPath}`]);

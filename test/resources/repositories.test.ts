@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Answer, failure, fake, refuse, reply, silent, until } from "../support/api-server.ts";
+import { type Answer, failedResponse, fake, reply, SILENT } from "../support/fake-api.ts";
+import { failure, until } from "../support/waiting.ts";
 
 const repo = (name: string) => ({ url: `https://github.com/o/${name}` });
 const list = (...names: string[]) => reply(200, { items: names.map(repo) });
@@ -11,7 +12,7 @@ function held(answer: Answer): { answer: Answer; release: () => void } {
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  return { answer: async (request) => gate.then(() => answer(request)), release };
+  return { answer: () => gate.then(() => answer), release };
 }
 
 describe("the list of repositories", () => {
@@ -57,7 +58,7 @@ describe("the list of repositories", () => {
 
   it("fails for every caller that waited, and for none later", async () => {
     const { cursor, requests, fails } = fake([
-      refuse(429, "rate_limit_exceeded", { "retry-after": "3600" }),
+      failedResponse(429, "rate_limit_exceeded", { "retry-after": "3600" }),
       list("a"),
     ]);
     const both = await Promise.all([fails(cursor.repositories.list()), fails(cursor.repositories.list())]);
@@ -102,7 +103,7 @@ describe("the list of repositories", () => {
   });
 
   it("is abandoned when its last caller has left, and requested again for the next", async () => {
-    const { cursor, requests } = fake([silent, list("a")]);
+    const { cursor, requests } = fake([SILENT, list("a")]);
     const [one, other] = [new AbortController(), new AbortController()];
     const calls = [one, other].map(({ signal }) => failure(cursor.repositories.list({}, { signal })));
     await until(() => requests.length === 1);

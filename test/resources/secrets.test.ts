@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { broken, failure, fake, refuse, reply } from "../support/api-server.ts";
+import { broken, failedResponse, fake, reply } from "../support/fake-api.ts";
+import { failure } from "../support/waiting.ts";
 
 const secret = { id: "secv_1", name: "TOKEN", type: "runtime_secret", repos: [] };
 const id = "0b0e7b4e-0000-4000-8000-000000000001";
@@ -47,13 +48,18 @@ it("set is repeated when its answer is lost, and a version's id goes into the qu
 });
 
 it("delete succeeds if the secret is gone by the second attempt, and fails if it is at the first", async () => {
-  const lost = fake([broken(), refuse(404, "secret_not_found"), broken(), refuse(404, "secret_not_found")]);
+  const lost = fake([
+    broken(),
+    failedResponse(404, "secret_not_found"),
+    broken(),
+    failedResponse(404, "secret_not_found"),
+  ]);
   expect(await lost.run(lost.cursor.secrets.team.delete("TOKEN"))).toEqual({ name: "TOKEN" });
   expect(await lost.run(lost.cursor.secrets.environment.delete(id, "TOKEN", { id: "secv_1" }))).toEqual({
     name: "TOKEN",
   });
   expect(lost.requests.at(-1)?.target).toBe(`/v1/environments/${id}/secrets/TOKEN?id=secv_1`);
-  const gone = fake(refuse(404, "secret_not_found"));
+  const gone = fake(failedResponse(404, "secret_not_found"));
   expect(await gone.fails(gone.cursor.secrets.team.delete("TOKEN"))).toMatchObject({
     code: "secret_not_found",
   });

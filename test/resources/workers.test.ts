@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { broken, failure, fake, listen, refuse, reply, send } from "../support/api-server.ts";
+import { broken, failedResponse, fake, reply } from "../support/fake-api.ts";
+import { listen, send } from "../support/loopback-server.ts";
+import { failure } from "../support/waiting.ts";
 
 const base = "/v0/private-workers";
 const worker = (workerId: string) => ({ workerId, isInUse: false });
@@ -130,7 +132,7 @@ describe("pools", () => {
   });
 
   it("deregister uses snake case, and counts a pool that is gone by the second attempt as deregistered", async () => {
-    const { cursor, requests, run } = fake([broken(), refuse(404, "not_found")]);
+    const { cursor, requests, run } = fake([broken(), failedResponse(404, "not_found")]);
     const params = { scope: "team", pool_name: "a b", repo_owner: "o", repo_name: "r" } as const;
     expect(await run(cursor.workers.pools.deregister(params))).toEqual({ deregistered: true });
     expect(requests.map(({ method, target }) => `${method} ${target}`)).toEqual(
@@ -139,7 +141,7 @@ describe("pools", () => {
   });
 
   it("deregister of an unknown pool fails with the server's answer", async () => {
-    const { cursor } = fake(refuse(404, "not_found"));
+    const { cursor } = fake(failedResponse(404, "not_found"));
     expect(await failure(cursor.workers.pools.deregister({ scope: "user", pool_name: "x" }))).toMatchObject({
       status: 404,
     });
@@ -184,7 +186,7 @@ describe("claims", () => {
     ["a gateway's page", reply(502, "<html>")],
     ["an answer that can't be read", reply(200, "{")],
     ["an answer that says nothing", reply(200)],
-    ["500", refuse(500, "internal_error")],
+    ["500", failedResponse(500, "internal_error")],
   ])("are sent once, and the outcome is unknown, after %s", async (_, answer) => {
     const { cursor, requests, fails } = fake(answer);
     expect(await fails(cursor.workers.claims.create(claim))).toMatchObject({
@@ -198,8 +200,8 @@ describe("claims", () => {
 
   it("are sent again when the server rejected them before processing", async () => {
     const { cursor, requests, run } = fake([
-      refuse(429, "rate_limit_exceeded"),
-      refuse(503, "unavailable", { "retry-after": "1" }),
+      failedResponse(429, "rate_limit_exceeded"),
+      failedResponse(503, "unavailable", { "retry-after": "1" }),
       reply(200, claim),
     ]);
     expect(await run(cursor.workers.claims.create({ ...claim, sessionToken: true }))).toEqual(claim);

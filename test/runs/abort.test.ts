@@ -1,22 +1,10 @@
 import type { RunStream } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  brief,
-  CUT,
-  collect,
-  done,
-  END,
-  ref,
-  refuse,
-  result,
-  SILENT,
-  STALL,
-  StreamServer,
-  status,
-  UNREACHABLE,
-} from "../support/stream-server.ts";
+import { CUT, END, failedResponse, htmlPage, SILENT, STALL, UNREACHABLE } from "../support/fake-api.ts";
+import { assistant, brief, done, result, status } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const ending = result() + done;
 const hel = assistant("100-0", "Hel");
@@ -27,8 +15,8 @@ describe("an abort", () => {
     ["before headers", [SILENT]],
     ["between events", [STALL(status(), hel)]],
     ["during a backoff", [UNREACHABLE]],
-    ["during a long Retry-After", [apiError(429, "rate_limited", { "retry-after": "300" })]],
-    ["while the run is polled", [apiError(410, "stream_expired")]],
+    ["during a long Retry-After", [failedResponse(429, "rate_limited", { "retry-after": "300" })]],
+    ["while the run is polled", [failedResponse(410, "stream_expired")]],
     ["while done is awaited", [STALL(result())]],
   ])("%s rejects at once with the caller's reason, once", async (_name, connections) => {
     const server = new StreamServer(connections, { runs: ["RUNNING"] });
@@ -137,7 +125,7 @@ describe("an abort", () => {
       remove(...input);
     };
     for (let round = 0; round < 20; round++) {
-      const server = new StreamServer([CUT(status(), hel), refuse(503), END(status(), ending)]);
+      const server = new StreamServer([CUT(status(), hel), htmlPage(503), END(status(), ending)]);
       await server.run(server.cursor().runs.stream(ref, { signal }).result());
     }
     expect(listeners).toBe(0);
@@ -222,7 +210,7 @@ describe("bodies that nobody reads", () => {
   });
 
   it("of failed responses don't delay them: they are read to a limit, and within the timeout", async () => {
-    const slow = { ...refuse(503), chunks: [new Uint8Array(64 * 1024 + 1)], ending: "stall" as const };
+    const slow = { ...htmlPage(503), chunks: [new Uint8Array(64 * 1024 + 1)], ending: "stall" as const };
     const server = new StreamServer([slow, slow, END(hel, ending)]);
     await server.run(collect(server.cursor().runs.stream(ref)));
     expect(server.streams.slice(0, 2)).toMatchObject([{ cancelled: 1 }, { cancelled: 1 }]);

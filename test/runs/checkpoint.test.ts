@@ -1,21 +1,11 @@
 import { readFileSync } from "node:fs";
 import type { RunCheckpoint, RunEvent, RunStreamInclude } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  CUT,
-  collect,
-  done,
-  END,
-  ref,
-  result,
-  runOf,
-  STALL,
-  StreamServer,
-  status,
-  update,
-} from "../support/stream-server.ts";
+import { CUT, END, failedResponse, STALL } from "../support/fake-api.ts";
+import { assistant, done, result, status, update } from "../support/frames.ts";
+import { ref, runOf } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../../fixtures/${name}.sse`, import.meta.url), "utf8").split(/(?<=\n\n)/);
@@ -167,9 +157,12 @@ describe("a checkpoint", () => {
   });
 
   it("after a 410 keeps that the stream is gone", async () => {
-    const server = new StreamServer([CUT(status(), assistant("1", "a")), apiError(410, "stream_expired")], {
-      runs: ["RUNNING"],
-    });
+    const server = new StreamServer(
+      [CUT(status(), assistant("1", "a")), failedResponse(410, "stream_expired")],
+      {
+        runs: ["RUNNING"],
+      },
+    );
     const stream = server.cursor().runs.stream(ref);
     const reading = collect(stream);
     await server.clock.advance(20_000);
@@ -184,7 +177,7 @@ describe("a checkpoint", () => {
   });
 
   it.each([
-    ["the stream was gone", [apiError(410, "stream_expired")]],
+    ["the stream was gone", [failedResponse(410, "stream_expired")]],
     ["the stream failed", [CUT(), CUT()]],
   ])(
     "between a synthesized result and its done, since %s, supplies done alone, without an event's id",

@@ -1,20 +1,10 @@
 import { isStreamError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  assistant,
-  briefly,
-  collect,
-  done,
-  END,
-  heartbeat,
-  readAll,
-  ref,
-  result,
-  SILENT,
-  STALL,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { END, SILENT, STALL } from "../support/fake-api.ts";
+import { assistant, briefly, done, heartbeat, result, status } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const ending = result() + done;
 const hel = assistant("100-0", "Hel");
@@ -47,7 +37,7 @@ describe("a silent connection", () => {
     const connection = { ...END(...Array(40).fill(sign), `\n\n${ending}`), pace: 59_000 };
     const server = new StreamServer([connection]);
     expect(briefly(await readAll(server)).slice(-2)).toEqual(all.slice(-2));
-    expect(server.requests).toHaveLength(1);
+    expect(server.streams).toHaveLength(1);
   });
 
   it("counts from the last byte, and only while a consumer reads", async () => {
@@ -61,7 +51,7 @@ describe("a silent connection", () => {
     })();
     await server.run(reading);
     expect(seen).toEqual(["status", "assistant", "result", "done"]);
-    expect(server.requests).toHaveLength(1);
+    expect(server.streams).toHaveLength(1);
   });
 
   it("may last without limit where the caller says so", async () => {
@@ -82,6 +72,6 @@ describe("a silent connection", () => {
     ]);
     const stream = server.cursor({ timeout: 7_000 }).runs.stream(ref);
     expect(await server.run(collect(stream))).toHaveLength(5);
-    expect(server.requests).toHaveLength(1);
+    expect(server.streams).toHaveLength(1);
   });
 });

@@ -1,18 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { RunEvent } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  CUT,
-  done,
-  END,
-  readAll,
-  result,
-  runOf,
-  StreamServer,
-  update,
-} from "../support/stream-server.ts";
+import { CUT, END, failedResponse } from "../support/fake-api.ts";
+import { assistant, done, result, update } from "../support/frames.ts";
+import { runOf } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
 
 const body = readFileSync(new URL("../../fixtures/finished-with-edits.sse", import.meta.url), "utf8");
 const frames = body.split(/(?<=\n\n)/);
@@ -110,7 +102,7 @@ describe("of a stream in which most events have a twin", () => {
 
   it("a synthesized end comes in every mode", async () => {
     for (const include of ["simplified", "interaction", "all"] as const) {
-      const server = new StreamServer([apiError(410, "stream_expired")], { runs: [runOf("FINISHED")] });
+      const server = new StreamServer([failedResponse(410, "stream_expired")], { runs: [runOf("FINISHED")] });
       expect((await readAll(server, { include })).map(({ type }) => type)).toEqual(["result", "done"]);
     }
   });

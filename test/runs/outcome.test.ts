@@ -1,24 +1,20 @@
 import { isApiError, isRunFailedError, isStreamError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
+import { CUT, END, STALL } from "../support/fake-api.ts";
 import {
   assistant,
   briefly,
-  CUT,
-  collect,
   done,
-  END,
-  failure,
+  errorFrame,
   frame,
   heartbeat,
-  readAll,
-  ref,
   result,
-  runOf,
-  STALL,
-  StreamServer,
   status,
   update,
-} from "../support/stream-server.ts";
+} from "../support/frames.ts";
+import { ref, runOf } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const hel = assistant("100-0", "Hel");
 const ending = result() + done;
@@ -195,7 +191,7 @@ describe("a stream that ends without a result", () => {
 
 describe("an error event", () => {
   it("is about the stream: delivered, kept out of the text, and Get A Run decides", async () => {
-    const broken = failure("upstream_closed", "WritableIterable is closed");
+    const broken = errorFrame("upstream_closed", "WritableIterable is closed");
     const server = new StreamServer(
       [END(status(), hel, broken), END(status(), assistant("101-0", "lo"), ending)],
       {
@@ -218,7 +214,7 @@ describe("an error event", () => {
   });
 
   it("is delivered once though every connection repeats it", async () => {
-    const server = new StreamServer(() => END(status(), failure("internal")), {
+    const server = new StreamServer(() => END(status(), errorFrame("internal")), {
       runs: ["RUNNING", "RUNNING", "ERROR"],
     });
     const events = await readAll(server);
@@ -227,12 +223,12 @@ describe("an error event", () => {
   });
 
   it("followed by done has no outcome either", async () => {
-    const server = new StreamServer([END(status(), failure("internal") + done)], { runs: ["ERROR"] });
+    const server = new StreamServer([END(status(), errorFrame("internal") + done)], { runs: ["ERROR"] });
     expect(await resultOf(server)).toMatchObject({ status: "ERROR", source: "run" });
   });
 
   it("passes its code to the error after the last attempt", async () => {
-    const server = new StreamServer(() => END(status(), failure("internal")), { runs: ["RUNNING"] });
+    const server = new StreamServer(() => END(status(), errorFrame("internal")), { runs: ["RUNNING"] });
     const stream = server.cursor().runs.stream(ref, { maxReconnects: 2 });
     const error = await server.run(collect(stream).catch((cause: unknown) => cause));
     expect(isStreamError(error)).toBe(true);
@@ -245,7 +241,7 @@ describe("an error event", () => {
   });
 
   it("with stream_unavailable means to retry later, and is not delivered", async () => {
-    const early = status("CREATING") + status() + failure("stream_unavailable") + done;
+    const early = status("CREATING") + status() + errorFrame("stream_unavailable") + done;
     const server = new StreamServer([END(early), END(early), END(status(), hel, ending)]);
     expect(briefly(await readAll(server))).toEqual([
       "status CREATING",

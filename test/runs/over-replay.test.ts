@@ -1,18 +1,9 @@
 import type { RunCheckpoint } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  CUT,
-  done,
-  END,
-  readAll,
-  ref,
-  result,
-  StreamServer,
-  status,
-  update,
-} from "../support/stream-server.ts";
+import { CUT, END, failedResponse } from "../support/fake-api.ts";
+import { assistant, done, result, status, update } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
 
 const ending = result() + done;
 const twins = (id: string) => assistant(id, id) + update(id, { type: "text-delta", text: id });
@@ -151,7 +142,7 @@ describe("a server that replays more than it was asked for", () => {
   it("since it rejected a position after the caller's own: nothing from before the caller's is delivered", async () => {
     const server = new StreamServer([
       CUT(lines(ids(5, 7))),
-      apiError(400, "invalid_last_event_id"),
+      failedResponse(400, "invalid_last_event_id"),
       END(lines(ids(0, 9)), ending),
     ]);
     expect((await readAll(server, { from: "4-0" })).map(({ id }) => id)).toEqual([

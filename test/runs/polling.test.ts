@@ -1,21 +1,12 @@
 import { isApiError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  briefly,
-  CUT,
-  collect,
-  readAll,
-  ref,
-  refuse,
-  runOf,
-  StreamServer,
-  status,
-  UNREACHABLE,
-} from "../support/stream-server.ts";
+import { CUT, failedResponse, htmlPage, reply, UNREACHABLE } from "../support/fake-api.ts";
+import { assistant, briefly, status } from "../support/frames.ts";
+import { ref, runOf } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
-const gone = apiError(410, "stream_expired");
+const gone = failedResponse(410, "stream_expired");
 const running = (times: number, last = "FINISHED") => [...Array(times).fill("RUNNING"), last];
 const gapsOf = ({ lookups }: StreamServer) =>
   lookups.slice(1).map(({ at }, index) => at - lookups[index]!.at);
@@ -23,9 +14,9 @@ const gapsOf = ({ lookups }: StreamServer) =>
 describe("a stream that is gone (410)", () => {
   it.each([
     ["with its code", gone],
-    ["with an empty body", refuse(410)],
-    ["with a page of HTML", refuse(410, "<h1>Gone</h1>")],
-    ["with the code in a flat body", refuse(410, { code: "stream_expired", message: "m" })],
+    ["with an empty body", htmlPage(410)],
+    ["with a page of HTML", htmlPage(410, "<h1>Gone</h1>")],
+    ["with the code in a flat body", reply(410, { code: "stream_expired", message: "m" })],
   ])("%s is not asked for again; a run that is over settles it at once", async (_name, failed) => {
     const server = new StreamServer([failed], { runs: [runOf("FINISHED", { result: "ok" })] });
     const stream = server.cursor().runs.stream(ref);
@@ -68,7 +59,7 @@ describe("a stream that is gone (410)", () => {
   });
 
   it("and whose run can't be read either rejects with that failure, without retries that multiply", async () => {
-    const server = new StreamServer([gone], { runs: [refuse(502, "<html>")] });
+    const server = new StreamServer([gone], { runs: [htmlPage(502, "<html>")] });
     const error = await server.run(
       server
         .cursor()
@@ -81,15 +72,15 @@ describe("a stream that is gone (410)", () => {
   });
 
   it("is polled through failed responses and broken connections", async () => {
-    const html = refuse(502, "<html>");
-    const runs = ["RUNNING", html, html, "RUNNING", refuse(429), refuse(503, ""), "RUNNING", "FINISHED"];
+    const html = htmlPage(502, "<html>");
+    const runs = ["RUNNING", html, html, "RUNNING", htmlPage(429), htmlPage(503, ""), "RUNNING", "FINISHED"];
     const server = new StreamServer([gone], { runs });
     expect(await server.run(server.cursor().runs.stream(ref).result())).toMatchObject({ status: "FINISHED" });
   });
 
   it("and whose run can't be read for long rejects with that failure instead of waiting without end", async () => {
     const server = new StreamServer([gone], {
-      runs: (_request, index) => (index < 3 ? "RUNNING" : refuse(503)),
+      runs: (_request, index) => (index < 3 ? "RUNNING" : htmlPage(503)),
     });
     const error = await readAll(server).catch((cause: unknown) => cause);
     expect(isApiError(error) && error.status).toBe(503);
@@ -97,7 +88,7 @@ describe("a stream that is gone (410)", () => {
   });
 
   it.each([401, 403, 404])("and whose run answers %i rejects with that", async (code) => {
-    const server = new StreamServer([gone], { runs: ["RUNNING", refuse(code)] });
+    const server = new StreamServer([gone], { runs: ["RUNNING", htmlPage(code)] });
     await expect(readAll(server)).rejects.toMatchObject({ kind: "api", status: code, runId: ref.id });
   });
 

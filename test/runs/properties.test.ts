@@ -2,23 +2,11 @@ import { readFileSync } from "node:fs";
 import type { RunCheckpoint, RunEvent, RunStreamInclude } from "cursor-cloud-agents";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  type Connection,
-  CUT,
-  collect,
-  END,
-  frame,
-  heartbeat,
-  readAll,
-  ref,
-  refuse,
-  StreamServer,
-  status,
-  tool,
-  update,
-} from "../support/stream-server.ts";
+import { type Connection, CUT, END, failedResponse, htmlPage } from "../support/fake-api.ts";
+import { assistant, frame, heartbeat, status, tool, update } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const modes = ["simplified", "interaction", "all"] as const;
 const newlines = { LF: "\n", CRLF: "\r\n", CR: "\r" };
@@ -154,10 +142,11 @@ function serve({ sizes, mishaps, newline }: World, frames: string[], replaysTooM
   return new StreamServer(
     ({ lastEventId }, index): Connection => {
       const now = mishaps[index];
-      if (now?.kind === "503") return refuse(503, "<html>");
-      if (now?.kind === "409") return apiError(409, "stream_unavailable");
-      if (now?.kind === "html") return refuse(200, "<html>login</html>");
-      if (now?.kind === "400" && lastEventId !== undefined) return apiError(400, "invalid_last_event_id");
+      if (now?.kind === "503") return htmlPage(503, "<html>");
+      if (now?.kind === "409") return failedResponse(409, "stream_unavailable");
+      if (now?.kind === "html") return htmlPage(200, "<html>login</html>");
+      if (now?.kind === "400" && lastEventId !== undefined)
+        return failedResponse(400, "invalid_last_event_id");
       const rest = after(frames, lastEventId);
       const from = Math.max(0, frames.length - rest.length - (replaysTooMuch ? (now?.replayed ?? 9) : 0));
       const body = bytes([status("FINISHED"), ...frames.slice(from)].join("").replaceAll("\n", newline));

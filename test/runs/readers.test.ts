@@ -1,23 +1,20 @@
 import type { RunStream, RunStreamInclude } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
+import { CUT, END, failedResponse, STALL } from "../support/fake-api.ts";
 import {
-  apiError,
   assistant,
   brief,
   briefly,
-  CUT,
-  collect,
   done,
-  END,
-  ref,
   result,
-  STALL,
-  StreamServer,
   status,
   thinking,
   tool,
   update,
-} from "../support/stream-server.ts";
+} from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const ending = result() + done;
 const frames = [
@@ -188,7 +185,7 @@ describe("text()", () => {
   });
 
   it("fails where the stream does", async () => {
-    const server = new StreamServer([apiError(403, "plan_required")]);
+    const server = new StreamServer([failedResponse(403, "plan_required")]);
     await expect(collect(server.cursor().runs.stream(ref).text())).rejects.toMatchObject({
       code: "plan_required",
     });
@@ -209,7 +206,7 @@ describe("toReadableStream()", () => {
   });
 
   it("passes a failure on", async () => {
-    const server = new StreamServer([apiError(404, "run_not_found")]);
+    const server = new StreamServer([failedResponse(404, "run_not_found")]);
     await expect(read(server.cursor().runs.stream(ref).toReadableStream())).rejects.toMatchObject({
       status: 404,
     });
@@ -263,9 +260,10 @@ describe("however a stream is used, no rejection stays unhandled", () => {
     ["nothing at all is done with it", () => {}],
   ];
   const servers = {
-    refused: () => new StreamServer(() => apiError(403, "plan_required"), { runs: ["RUNNING"] }),
+    refused: () => new StreamServer(() => failedResponse(403, "plan_required"), { runs: ["RUNNING"] }),
     lost: () => new StreamServer(() => END(status()), { runs: ["RUNNING"] }),
-    failing: () => new StreamServer(() => END(status()), { runs: () => apiError(404, "run_not_found") }),
+    failing: () =>
+      new StreamServer(() => END(status()), { runs: () => failedResponse(404, "run_not_found") }),
   };
 
   it.each(ways)("%s", async (_name, use) => {

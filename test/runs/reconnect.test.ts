@@ -1,24 +1,20 @@
 import { isApiError, isConnectionError, isStreamError, isTimeoutError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
 import {
-  apiError,
-  assistant,
-  briefly,
   type Connection,
   CUT,
-  collect,
-  done,
   END,
-  readAll,
-  ref,
-  refuse,
-  result,
+  failedResponse,
+  htmlPage,
+  reply,
   SILENT,
-  StreamServer,
-  status,
   terminated,
   UNREACHABLE,
-} from "../support/stream-server.ts";
+} from "../support/fake-api.ts";
+import { assistant, briefly, done, result, status } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const ending = result() + done;
 const hel = assistant("100-0", "Hel");
@@ -49,18 +45,18 @@ describe("a connection that breaks is a drop, not an error", () => {
   it.each([
     ["no connection", UNREACHABLE],
     ["no headers in time", SILENT],
-    ["408", refuse(408)],
-    ["429", apiError(429, "rate_limited")],
-    ["500", apiError(500, "internal")],
-    ["502 with a page of HTML", refuse(502, html)],
-    ["503", refuse(503, "Service Unavailable")],
-    ["503 stream_unavailable", apiError(503, "stream_unavailable")],
-    ["504", refuse(504, html)],
-    ["520, which only proxies know", refuse(520, html)],
-    ["409 stream_unavailable", apiError(409, "stream_unavailable")],
-    ["409 whose body breaks off before its code", { ...apiError(409, "x"), chunks: [], ending: lost }],
-    ["200 with a page of HTML", refuse(200, "<html>login</html>")],
-    ["200 with JSON", refuse(200, { error: { code: "x" } })],
+    ["408", htmlPage(408)],
+    ["429", failedResponse(429, "rate_limited")],
+    ["500", failedResponse(500, "internal")],
+    ["502 with a page of HTML", htmlPage(502, html)],
+    ["503", htmlPage(503, "Service Unavailable")],
+    ["503 stream_unavailable", failedResponse(503, "stream_unavailable")],
+    ["504", htmlPage(504, html)],
+    ["520, which only proxies know", htmlPage(520, html)],
+    ["409 stream_unavailable", failedResponse(409, "stream_unavailable")],
+    ["409 whose body breaks off before its code", { ...failedResponse(409, "x"), chunks: [], ending: lost }],
+    ["200 with a page of HTML", htmlPage(200, "<html>login</html>")],
+    ["200 with JSON", reply(200, { error: { code: "x" } })],
     ["200 with another text type", { ...END(ending), headers: { "content-type": "text/event-streams" } }],
     ["200 without a type", { ...END(ending), headers: {} }],
   ])("%s at the opening, and at a resume", async (_name, failed) => {
@@ -72,7 +68,7 @@ describe("a connection that breaks is a drop, not an error", () => {
   });
 
   it("a 400 at a resume whose body breaks off before its code: it was the position, which isn't sent again", async () => {
-    const failed = { ...apiError(400, "x"), chunks: [], ending: lost };
+    const failed = { ...failedResponse(400, "x"), chunks: [], ending: lost };
     const server = new StreamServer([CUT(hel), failed, END(hel, ending)]);
     expect(briefly(await readAll(server))).toEqual(all);
     expect(server.positions).toEqual([undefined, "100-0", undefined]);
@@ -97,7 +93,7 @@ describe("what is final", () => {
     [429, "usage_limit_exceeded"],
   ])("%i %s ends the stream at once, at the opening and at a resume", async (code, name) => {
     for (const before of [[], [CUT(hel)]]) {
-      const server = new StreamServer([...before, apiError(code, name)]);
+      const server = new StreamServer([...before, failedResponse(code, name)]);
       const error = await failing(server);
       expect(isApiError(error, name) && error.status).toBe(code);
       expect(error).toMatchObject({ agentId: ref.agentId, runId: ref.id });
@@ -108,7 +104,7 @@ describe("what is final", () => {
   });
 
   it("stays final: a further read repeats the error and sends nothing", async () => {
-    const server = new StreamServer([apiError(403, "plan_required")]);
+    const server = new StreamServer([failedResponse(403, "plan_required")]);
     const stream = server.cursor().runs.stream(ref);
     const iterator = stream[Symbol.asyncIterator]();
     const first = await iterator.next().catch((error: unknown) => error);
@@ -122,7 +118,7 @@ describe("the budget", () => {
   it.each([0, 1, 4, 10])(
     "of %i reconnects is shared by opening and resuming, and by nothing else",
     async (maxReconnects) => {
-      for (const failed of [UNREACHABLE, apiError(503, "down"), END(status())]) {
+      for (const failed of [UNREACHABLE, failedResponse(503, "down"), END(status())]) {
         const server = new StreamServer(() => failed, { runs: ["RUNNING"] });
         await failing(server, { maxReconnects });
         expect(server.streams).toHaveLength(1 + maxReconnects);
@@ -131,7 +127,7 @@ describe("the budget", () => {
   );
 
   it("is 10 by default, whatever maxRetries is", async () => {
-    const server = new StreamServer(() => apiError(503, "down"), { runs: ["RUNNING"] });
+    const server = new StreamServer(() => failedResponse(503, "down"), { runs: ["RUNNING"] });
     const cursor = server.cursor({ maxRetries: 3 });
     await server.run(collect(cursor.runs.stream(ref)).catch(() => {}));
     expect(server.streams).toHaveLength(11);
@@ -158,7 +154,7 @@ describe("the budget", () => {
     ["a broken network", UNREACHABLE, isStreamError],
     ["silence", SILENT, isStreamError],
     ["early ends", END(status()), isStreamError],
-    ["failed responses", refuse(504, html), isApiError],
+    ["failed responses", htmlPage(504, html), isApiError],
   ])("used up by %s ends in an error that names its cause", async (_name, connection, guard) => {
     const server = new StreamServer([CUT(hel), connection, connection], { runs: ["RUNNING"] });
     const error = (await failing(server, { maxReconnects: 2 })) as Error;
@@ -182,7 +178,7 @@ describe("the budget", () => {
 
   it("after the third connection in a row without progress, each is followed by a look at the run", async () => {
     const server = new StreamServer((_request, index) => (index === 6 ? END(ending) : UNREACHABLE), {
-      runs: ["RUNNING", refuse(404 - 4, "x"), "RUNNING"],
+      runs: ["RUNNING", htmlPage(404 - 4, "x"), "RUNNING"],
     });
     await readAll(server);
     const order = server.requests.map(({ path }) => (path.endsWith("stream") ? "s" : "g")).join("");
@@ -215,7 +211,7 @@ describe("the delay", () => {
     ["more than five minutes", "3600", 300_000],
   ])("is what Retry-After asks for: %s", async (_name, value, expected) => {
     for (const code of [429, 503, 409]) {
-      const failed = apiError(code, "stream_unavailable", {
+      const failed = failedResponse(code, "stream_unavailable", {
         "retry-after": value,
         date: "Thu, 01 Jan 2026 00:00:00 GMT",
       });
@@ -226,7 +222,7 @@ describe("the delay", () => {
   });
 
   it("is announced: the attempt, the reason, the position", async () => {
-    const server = new StreamServer([CUT(hel), apiError(503, "down"), END(ending)]);
+    const server = new StreamServer([CUT(hel), failedResponse(503, "down"), END(ending)]);
     const reported: unknown[] = [];
     await readAll(server, { onReconnect: (info) => reported.push(info) });
     expect(reported).toEqual([

@@ -1,20 +1,10 @@
 import { isStreamError, type RunEvent, type RunResult } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  brief,
-  briefly,
-  collect,
-  done,
-  END,
-  ref,
-  result,
-  runOf,
-  STALL,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { END, failedResponse, STALL } from "../support/fake-api.ts";
+import { assistant, brief, briefly, done, result, status } from "../support/frames.ts";
+import { ref, runOf } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const ending = result() + done;
 const frames = [status(), assistant("100-0", "Hel"), assistant("101-0", "lo"), ending];
@@ -212,7 +202,7 @@ describe("result()", () => {
   );
 
   it("fails as the stream does, also when it is called later", async () => {
-    const server = new StreamServer([apiError(404, "run_not_found")]);
+    const server = new StreamServer([failedResponse(404, "run_not_found")]);
     const stream = server.cursor().runs.stream(ref);
     const early = stream.result();
     const [read, first] = await Promise.allSettled([collect(stream), early]);

@@ -1,23 +1,20 @@
 import { isStreamError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
+import { CUT, END, failedResponse } from "../support/fake-api.ts";
 import {
-  apiError,
   assistant,
   briefly,
-  CUT,
-  collect,
   done,
-  END,
   frame,
   heartbeat,
-  readAll,
-  ref,
   result,
-  StreamServer,
   status,
   tool,
   update,
-} from "../support/stream-server.ts";
+} from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const ending = result() + done;
 const ended = ["result#900-0 Hello", "done#900-0"];
@@ -40,8 +37,8 @@ describe("a stream that was cut", () => {
     ]);
     expect(server.positions).toEqual([undefined, "101-0"]);
     for (const { headers } of server.streams) {
-      expect(headers).toContainEqual(["accept", "text/event-stream"]);
-      expect(headers).toContainEqual(["authorization", "Bearer key_TEST"]);
+      expect([...headers]).toContainEqual(["accept", "text/event-stream"]);
+      expect([...headers]).toContainEqual(["authorization", "Bearer key_TEST"]);
     }
     expect(server.lookups).toHaveLength(0);
   });
@@ -72,9 +69,7 @@ describe("a stream that was cut", () => {
     const server = new StreamServer([CUT(status()), CUT(status(), heartbeat), END(hel, ending)]);
     await readAll(server);
     expect(server.positions).toEqual([undefined, undefined, undefined]);
-    expect(server.streams.flatMap(({ headers }) => headers.map(([name]) => name))).not.toContain(
-      "last-event-id",
-    );
+    expect(server.streams.flatMap(({ headers }) => [...headers.keys()])).not.toContain("last-event-id");
   });
 
   it.each([
@@ -163,7 +158,7 @@ describe("the status that opens every connection", () => {
 });
 
 describe("a position that the server rejects", () => {
-  const rejected = apiError(400, "invalid_last_event_id");
+  const rejected = failedResponse(400, "invalid_last_event_id");
 
   it("is never sent again; the stream is read from its start, and what was delivered is dropped", async () => {
     const server = new StreamServer([CUT(status(), hel), rejected, END(status(), hel, lo, ending)]);

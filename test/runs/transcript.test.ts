@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { emptyTranscript, type RunEvent, reduceTranscript, type Transcript } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { END, readAll, StreamServer } from "../support/stream-server.ts";
+import { END } from "../support/fake-api.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
 
 const event = (type: string, data: object, id = "1"): RunEvent => ({ type, data, id }) as RunEvent;
 const text = (value: string) => event("assistant", { text: value });

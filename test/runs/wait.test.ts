@@ -1,26 +1,15 @@
 import { isRunFailedError, isTimeoutError, type TerminalRun } from "cursor-cloud-agents";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  CUT,
-  done,
-  END,
-  failure,
-  ref,
-  refuse,
-  result,
-  runOf,
-  STALL,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { CUT, END, failedResponse, htmlPage, STALL } from "../support/fake-api.ts";
+import { assistant, done, errorFrame, result, status } from "../support/frames.ts";
+import { ref, runOf } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 
 const hel = assistant("100-0", "Hel");
 const finished = runOf("FINISHED", { result: "Hello", durationMs: 10 });
 const stream = (state = "FINISHED") =>
   END(status(), hel, status("FINISHED"), result({ status: state }), done);
-const gone = apiError(410, "stream_expired");
+const gone = failedResponse(410, "stream_expired");
 
 describe("wait()", () => {
   it("takes one stream request and one look at the run", async () => {
@@ -102,9 +91,9 @@ describe("wait()", () => {
 
   it.each([
     ["the stream is gone", () => gone],
-    ["the stream never comes", () => refuse(503)],
+    ["the stream never comes", () => htmlPage(503)],
     ["the stream breaks for good", () => CUT(status())],
-    ["the stream fails", () => END(status(), hel, failure("upstream_closed"))],
+    ["the stream fails", () => END(status(), hel, errorFrame("upstream_closed"))],
     ["one event is too large", () => END(status(), `data: ${"x".repeat(33 * 2 ** 20)}`)],
   ])("polls when %s", async (_name, connection) => {
     const server = new StreamServer(connection, {
@@ -116,7 +105,7 @@ describe("wait()", () => {
   });
 
   it.each([401, 403, 404])("rejects where the stream answers %i", async (code) => {
-    const server = new StreamServer([apiError(code, "no")], { runs: ["RUNNING"] });
+    const server = new StreamServer([failedResponse(code, "no")], { runs: ["RUNNING"] });
     await expect(server.run(server.cursor().runs.wait(ref))).rejects.toMatchObject({
       status: code,
       runId: ref.id,
@@ -194,7 +183,7 @@ describe("wait()", () => {
 
   it("survives a moment in which the run can't be read after its result", async () => {
     const server = new StreamServer([stream()], {
-      runs: (_request, index) => (index < 4 ? refuse(503) : finished),
+      runs: (_request, index) => (index < 4 ? htmlPage(503) : finished),
     });
     expect(await server.run(server.cursor().runs.wait(ref))).toEqual(finished);
   });
@@ -211,7 +200,7 @@ describe("during a silent stream", () => {
   it("the run can be cancelled: ids are there from the start", async () => {
     const server = new StreamServer([STALL(status())], {
       runs: ["CANCELLED"],
-      other: ({ path }) => (path.endsWith("/cancel") ? { id: ref.id } : refuse(404)),
+      other: ({ path }) => (path.endsWith("/cancel") ? { id: ref.id } : htmlPage(404)),
     });
     const { runs } = server.cursor();
     const reading = runs.stream(ref);

@@ -1,18 +1,11 @@
 import { isApiError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  agentId,
-  apiError,
-  type Connection,
-  type Recorded,
-  refuse,
-  runId,
-  runOf,
-  StreamServer,
-} from "../support/stream-server.ts";
+import { type Connection, failedResponse, type RecordedRequest, reply } from "../support/fake-api.ts";
+import { agentId, runId, runOf } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 
-const busy = apiError(409, "agent_busy");
-const created = refuse(201, { run: runOf("CREATING") });
+const busy = failedResponse(409, "agent_busy");
+const created = reply(201, { run: runOf("CREATING") });
 
 /** An agent whose run takes its time: what the POSTs of runs and of cancel are answered, in order. */
 function agent(
@@ -25,7 +18,7 @@ function agent(
 ) {
   const server: StreamServer = new StreamServer([], {
     runs,
-    other: ({ method, path }: Recorded) => {
+    other: ({ method, path }: RecordedRequest) => {
       const before = sent(server, method, path).length - 1;
       if (method === "GET")
         return { id: agentId, status: "ACTIVE", ...(latest ? { latestRunId: latest } : {}) };
@@ -62,7 +55,7 @@ describe("a follow-up to a busy agent", () => {
     expect(story(server).slice(0, 6)).toEqual(
       ["POST /runs", "GET /", "GET /runs/$R", "GET /runs/$R", "GET /runs/$R", "POST /runs"].slice(0, 6),
     );
-    const bodies = posts(server).map(({ body }) => body);
+    const bodies = posts(server).map(({ text }) => text);
     expect(new Set(bodies)).toEqual(new Set(['{"prompt":{"text":"more"}}']));
   });
 
@@ -76,7 +69,7 @@ describe("a follow-up to a busy agent", () => {
 
   it("cancels the run in the way where that is asked for", async () => {
     const server = agent([busy, created], {
-      cancels: [refuse(200, { id: runId })],
+      cancels: [reply(200, { id: runId })],
       runs: ["RUNNING", "CANCELLED"],
     });
     await create(server, { whenBusy: "cancel" });
@@ -92,7 +85,7 @@ describe("a follow-up to a busy agent", () => {
 
   it("does not mind that the run had ended before it could be cancelled", async () => {
     const server = agent([busy, created], {
-      cancels: [apiError(409, "run_not_cancellable")],
+      cancels: [failedResponse(409, "run_not_cancellable")],
       runs: ["RUNNING", "FINISHED"],
     });
     await create(server, { whenBusy: "cancel" });
@@ -100,7 +93,7 @@ describe("a follow-up to a busy agent", () => {
   });
 
   it("fails where the cancel does, and posts nothing more", async () => {
-    const server = agent([busy], { cancels: [apiError(403, "forbidden")] });
+    const server = agent([busy], { cancels: [failedResponse(403, "forbidden")] });
     await expect(create(server, { whenBusy: "cancel" })).rejects.toMatchObject({ status: 403 });
     expect(posts(server)).toHaveLength(1);
   });
@@ -122,10 +115,49 @@ describe("a follow-up to a busy agent", () => {
     expect(server.requests.some(({ path }) => path.includes("undefined"))).toBe(false);
   });
 
-  it("gives up after ten attempts", async () => {
-    const server = agent(Array(10).fill(busy), { runs: ["FINISHED"] });
+  it("gives up after two minutes without an active run, asked at growing pauses", async () => {
+    const server = agent(Array(100).fill(busy), { runs: ["FINISHED"] });
     await expect(create(server, { whenBusy: "wait" })).rejects.toMatchObject({ code: "agent_busy" });
-    expect(posts(server)).toHaveLength(10);
+    const times = posts(server).map(({ at }) => at);
+    expect(times.at(-1)! - times[0]!).toBeGreaterThanOrEqual(120_000);
+    expect(times.at(-1)! - times[0]!).toBeLessThan(180_000);
+    expect(times.length).toBeLessThan(20);
+  });
+
+  it("is sent however long an agent winds down within that time", async () => {
+    for (const seconds of [12, 20, 60]) {
+      const server: StreamServer = new StreamServer([], {
+        runs: ["FINISHED"],
+        other: ({ method, at }) => {
+          if (method === "GET") return { id: agentId, status: "ACTIVE", latestRunId: runId };
+          return at - posts(server)[0]!.at < seconds * 1_000 ? busy : created;
+        },
+      });
+      expect(await create(server, { whenBusy: "wait" })).toMatchObject({ id: runId });
+    }
+  });
+
+  it("waits in the order of the calls, with one attempt a turn, and never loses its place", async () => {
+    let over = 0;
+    const sentTexts: string[] = [];
+    const server: StreamServer = new StreamServer([], {
+      runs: ({ at }) => (at < over ? "RUNNING" : "FINISHED"),
+      other: ({ method, at, text }) => {
+        if (method === "GET") return { id: agentId, status: "ACTIVE", latestRunId: runId };
+        if (at < over) return busy;
+        over = at + 600_000;
+        sentTexts.push(JSON.parse(text).prompt.text);
+        return created;
+      },
+    });
+    over = server.clock.now() + 600_000;
+    const { runs } = server.cursor();
+    const names = Array.from({ length: 12 }, (_, index) => `${index}`);
+    await server.run(
+      Promise.all(names.map((prompt) => runs.create(agentId, { prompt }, { whenBusy: "wait" }))),
+    );
+    expect(sentTexts).toEqual(names);
+    expect(posts(server).length).toBeLessThanOrEqual(2 * names.length);
   });
 
   it("stops waiting when the caller aborts, with no timer left", async () => {
@@ -146,7 +178,7 @@ describe("a follow-up to a busy agent", () => {
 
   it.each(["agent_archived", undefined])("fails at once for any other conflict (%s)", async (code) => {
     const server = agent([
-      code ? apiError(409, code, { "retry-after": "5" }) : refuse(409, { error: "Conflict" }),
+      code ? failedResponse(409, code, { "retry-after": "5" }) : reply(409, { error: "Conflict" }),
     ]);
     const error = await create(server, { whenBusy: "wait" }).catch((cause: unknown) => cause);
     expect(isApiError(error) && error.code).toBe(code);

@@ -1,6 +1,7 @@
 import { ArgumentError, Cursor, isCursorError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import { agentId, failure, ref } from "../support/api-server.ts";
+import { agentId, ref } from "../support/sample-run.ts";
+import { failure } from "../support/waiting.ts";
 import { calls, client, createParams, type Hostile } from "./provoke.ts";
 import { accessToken, clientSecret, envValue, expectClean, key, secrets } from "./scan.ts";
 

@@ -1,4 +1,4 @@
-import { bodyOf } from "../support/api-server.ts";
+import { bodyOf } from "../support/fake-api.ts";
 import type { Hostile } from "./provoke.ts";
 
 const json = (status: number, make: (quote: string) => unknown): Hostile => {
@@ -43,7 +43,7 @@ export const failures: Record<string, Hostile> = {
       request.signal.addEventListener("abort", () => reject(request.signal.reason));
     }),
   "silence of a deaf fetch": () => never,
-  "silence inside a body": ({ quote }) => new Response(bodyOf([quote], "open")),
+  "silence inside a body": ({ quote }) => new Response(bodyOf([quote], "stall")),
   "a broken connection": throws(() => networkError({ cause: new Error("read ECONNRESET") })),
   "its message": throws(({ quote }) => new TypeError(`fetch failed: ${quote}`)),
   "its cause": throws(({ quote }) => networkError({ cause: new Error(quote, { cause: quote }) })),

@@ -1,5 +1,6 @@
 import type { Cursor, CursorOptions } from "cursor-cloud-agents";
-import { agentId, fake, ref } from "../support/api-server.ts";
+import { fake } from "../support/fake-api.ts";
+import { agentId, ref } from "../support/sample-run.ts";
 import { clientSecret, envValue, key, mcpEnv, mcpHeader, query, signature } from "./scan.ts";
 
 /** A request as a hostile server, or a careless fetch, has it: all of it, for quoting. */

@@ -1,6 +1,7 @@
 import { artifactResponse, artifactsResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it } from "vitest";
-import { bodyOf, fake, reply, silent, until } from "../support/api-server.ts";
+import { bodyOf, fake, reply, SILENT } from "../support/fake-api.ts";
+import { until } from "../support/waiting.ts";
 
 import { authorize, codeOf, get, stage } from "./stage.ts";
 
@@ -43,14 +44,19 @@ describe("artifacts", () => {
     expect([response.status, await response.text()]).toEqual([200, "# Report"]);
     expect(Object.fromEntries(response.headers)).toEqual({
       "cache-control": "private, no-store",
-      "content-disposition": "attachment; filename*=UTF-8''report.md",
+      "accept-ranges": "bytes",
+      "content-disposition": "attachment; filename=\"report.md\"; filename*=UTF-8''report.md",
       "content-length": "8",
       "content-security-policy": "default-src 'none'; sandbox",
       "content-type": "text/html",
+      etag: expect.stringMatching(/^"[^"]+"$/),
+      "last-modified": expect.stringContaining("GMT"),
       "x-content-type-options": "nosniff",
     });
     const other = await artifactResponse(cursor, agent.id, "artifacts/a 'b'/ü.txt", options);
-    expect(other.headers.get("content-disposition")).toBe("attachment; filename*=UTF-8''%C3%BC.txt");
+    expect(other.headers.get("content-disposition")).toBe(
+      "attachment; filename=\"_.txt\"; filename*=UTF-8''%C3%BC.txt",
+    );
   });
 
   it.each([
@@ -101,6 +107,22 @@ describe("artifacts", () => {
 
   it.each([
     "http://storage.example/report.md?X-Amz-Signature=s",
+    "http://127.0.0.1:8080/report.md",
+    "http://localhost/report.md",
+    "https://localhost/report.md",
+    "https://127.1/report.md",
+    "https://2130706433/report.md",
+    "https://10.0.0.7/report.md",
+    "https://100.64.0.1/report.md",
+    "https://172.16.0.1/report.md",
+    "https://192.168.1.1/report.md",
+    "https://169.254.169.254/latest/meta-data",
+    "https://[::1]/report.md",
+    "https://[::ffff:10.0.0.7]/report.md",
+    "https://[fd00::1]/report.md",
+    "https://[fe80::1]/report.md",
+    "https://minio/report.md",
+    "https://minio.internal./report.md",
     "javascript:alert(1)",
     "data:text/html,x",
     "//storage.example/report.md",
@@ -129,11 +151,14 @@ describe("artifacts", () => {
   );
 
   it.each([
-    "https://storage.example/report.md?X-Amz-Signature=a%2Fb%20c",
-    "http://127.0.0.1:8080/report.md",
-    "http://localhost/report.md",
-  ])("are redirected to exactly the URL of the API: %s", async (url) => {
-    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })]);
+    ["https://storage.example/report.md?X-Amz-Signature=a%2Fb%20c", "https://api.cursor.com"],
+    ["https://172.32.0.1/report.md", "https://api.cursor.com"],
+    ["https://10.example.com/report.md", "https://api.cursor.com"],
+    ["http://127.0.0.1:8080/report.md", "http://127.0.0.1:4000"],
+    ["http://localhost/report.md", "http://127.0.0.1:4000"],
+    ["https://minio.internal/report.md", "https://10.0.0.1"],
+  ])("are redirected to exactly the URL of the API: %s from %s", async (url, baseUrl) => {
+    const { cursor } = fake([reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" })], { baseUrl });
     const options = { request: get(), authorize };
     const response = await artifactResponse(cursor, "bc-1", "artifacts/report.md", options);
     expect([response.status, response.headers.get("location")]).toEqual([302, url]);
@@ -142,7 +167,7 @@ describe("artifacts", () => {
   it.each(["list", "redirect", "proxy"])(
     "are no longer requested once the browser leaves: %s",
     async (kind) => {
-      const { cursor, requests } = fake(silent);
+      const { cursor, requests } = fake(SILENT);
       const controller = new AbortController();
       const options = { request: get({ signal: controller.signal }), authorize };
       const asked =
@@ -165,7 +190,7 @@ describe("artifacts", () => {
         reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" }),
         () =>
           new Response(
-            bodyOf(["Hel"], "open", () => cancelled++),
+            bodyOf(["Hel"], "stall", () => cancelled++),
             { headers: { "content-length": "9" } },
           ),
       ]);
@@ -191,5 +216,98 @@ describe("artifacts", () => {
         "not_found",
       ]);
     }
+  });
+});
+
+describe("a proxied artifact", () => {
+  const size = 300_000;
+  const text = Array.from({ length: size / 10 }, (_, index) => String(index).padStart(10, "0")).join("");
+
+  function film() {
+    const { cursor, emulator, start } = stage();
+    const { agent } = start("quick");
+    emulator.addArtifact(agent.id, "artifacts/film.mp4", text, "video/mp4");
+    return (headers: Record<string, string> = {}, method = "GET") =>
+      artifactResponse(cursor, agent.id, "artifacts/film.mp4", {
+        request: get({ method, headers }),
+        authorize,
+        proxy: true,
+      });
+  }
+
+  it.each<[string, number, number]>([
+    ["bytes=0-1", 0, 2],
+    ["bytes=5-5", 5, 6],
+    ["bytes=200000-", 200_000, size],
+    ["bytes=299999-", 299_999, size],
+    ["bytes=299990-999999999", 299_990, size],
+    ["bytes=-10", size - 10, size],
+    ["bytes=-999999", 0, size],
+    ["Bytes=0-0", 0, 1],
+  ])("is sent in part for %s", async (range, start, end) => {
+    const response = await film()({ range });
+    expect(response.status).toBe(206);
+    expect(response.headers.get("content-range")).toBe(`bytes ${start}-${end - 1}/${size}`);
+    expect(response.headers.get("content-length")).toBe(String(end - start));
+    expect(response.headers.get("accept-ranges")).toBe("bytes");
+    expect(response.headers.get("etag")).toMatch(/^"/);
+    expect((await response.text()) === text.slice(start, end)).toBe(true);
+  });
+
+  it.each(["bytes=0-1,5-6", "bytes=5-2", "bytes=-", "lines=0-1", "bytes=a-b", ""])(
+    "is sent whole for %j",
+    async (range) => {
+      const response = await film()({ range });
+      expect([response.status, (await response.text()) === text]).toEqual([200, true]);
+    },
+  );
+
+  it.each(["bytes=400000-", "bytes=300000-", "bytes=-0"])("has no such part: %s", async (range) => {
+    const response = await film()({ range });
+    expect(response.headers.get("content-range")).toBe(`bytes */${size}`);
+    expect(await codeOf(response)).toEqual([416, "range_not_satisfiable"]);
+  });
+
+  it("is sent in part only if it is the version that the browser has", async () => {
+    const ask = film();
+    const etag = (await ask({}, "HEAD")).headers.get("etag")!;
+    expect((await ask({ range: "bytes=0-1", "if-range": etag })).status).toBe(206);
+    expect((await ask({ range: "bytes=0-1", "if-range": '"other"' })).status).toBe(200);
+    expect((await ask({ range: "bytes=0-1", "if-range": `W/${etag}` })).status).toBe(200);
+  });
+
+  it("is not sent again to a browser that has it", async () => {
+    const ask = film();
+    const etag = (await ask()).headers.get("etag")!;
+    for (const condition of [etag, `W/${etag}`, `"a", ${etag}`, "*"]) {
+      const response = await ask({ "if-none-match": condition });
+      expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);
+    }
+    expect((await ask({ "if-none-match": '"other"' })).status).toBe(200);
+  });
+
+  it("is described by HEAD as GET would send it", async () => {
+    const ask = film();
+    const [head, whole] = [await ask({ range: "bytes=0-1" }, "HEAD"), await ask()];
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect([...head.headers]).toEqual([...whole.headers]);
+  });
+
+  it.each([
+    ['größe "1".txt', 'gr__e \\"1\\".txt', "gr%C3%B6%C3%9Fe%20%221%22.txt"],
+    ["a\\b%41.txt", "a\\\\b%41.txt", "a%5Cb%2541.txt"],
+    ["🙂.", "_.", "%F0%9F%99%82."],
+    ["it's (1)*", "it's (1)*", "it%27s%20%281%29%2A"],
+  ])("is saved under its own name by every client: %s", async (name, ascii, full) => {
+    const url = "https://storage.example/a";
+    const { cursor } = fake([
+      reply(200, { url, expiresAt: "2026-01-01T00:00:00.000Z" }),
+      () => new Response("x"),
+    ]);
+    const options = { request: get(), authorize, proxy: true };
+    const response = await artifactResponse(cursor, "bc-1", `artifacts/${name}`, options);
+    expect(response.headers.get("content-disposition")).toBe(
+      `attachment; filename="${ascii}"; filename*=UTF-8''${full}`,
+    );
   });
 });

@@ -1,22 +1,9 @@
 import { ArgumentError } from "cursor-cloud-agents";
 import { describe, expect, it, vi } from "vitest";
-import {
-  apiError,
-  assistant,
-  CUT,
-  done,
-  END,
-  failure,
-  refuse,
-  result,
-  runId,
-  runOf,
-  SILENT,
-  STALL,
-  StreamServer,
-  status,
-  UNREACHABLE,
-} from "../support/stream-server.ts";
+import { CUT, END, failedResponse, htmlPage, SILENT, STALL, UNREACHABLE } from "../support/fake-api.ts";
+import { assistant, done, errorFrame, result, status } from "../support/frames.ts";
+import { runId, runOf } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { briefly, lasting, readResponse, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
@@ -37,11 +24,11 @@ describe("a failure between this server and the API", () => {
   });
 
   it.each([
-    ["429 with a Retry-After", apiError(429, "rate_limit_exceeded", { "retry-after": "120" })],
-    ["503", refuse(503, "<html>")],
-    ["500", apiError(500, "internal_error")],
-    ["409 stream_unavailable", apiError(409, "stream_unavailable")],
-    ["a login page", refuse(200, "<html>")],
+    ["429 with a Retry-After", failedResponse(429, "rate_limit_exceeded", { "retry-after": "120" })],
+    ["503", htmlPage(503, "<html>")],
+    ["500", failedResponse(500, "internal_error")],
+    ["409 stream_unavailable", failedResponse(409, "stream_unavailable")],
+    ["a login page", htmlPage(200, "<html>")],
     ["no connection", UNREACHABLE],
     ["silence", SILENT],
   ])("is retried inside one response: %s at the opening", async (_, first) => {
@@ -53,7 +40,7 @@ describe("a failure between this server and the API", () => {
   });
 
   it("is replaced by the outcome where the stream is gone for good and the run is over", async () => {
-    const server = new StreamServer([apiError(410, "stream_expired")], {
+    const server = new StreamServer([failedResponse(410, "stream_expired")], {
       runs: [runOf("FINISHED", { result: "All of it" })],
     });
     const { frames } = await served(server);
@@ -62,7 +49,7 @@ describe("a failure between this server and the API", () => {
   });
 
   it("is replaced by the outcome, once it is known, where the stream is gone and the run continues", async () => {
-    const server = new StreamServer([apiError(410, "stream_expired")], {
+    const server = new StreamServer([failedResponse(410, "stream_expired")], {
       runs: ["RUNNING", "RUNNING", runOf("ERROR")],
     });
     const { frames, response } = await served(server);
@@ -72,7 +59,7 @@ describe("a failure between this server and the API", () => {
   });
 
   it("is one failure frame that is not final when the API is down for a minute, and the browser stays away for a while", async () => {
-    const server = new StreamServer(() => refuse(503, "<html>"), { runs: [refuse(503, "<html>")] });
+    const server = new StreamServer(() => htmlPage(503, "<html>"), { runs: [htmlPage(503, "<html>")] });
     const began = server.clock.now();
     const { frames, retry, lastEventId, response } = await served(server, { lastEventId: "1-0" });
     expect(response.status).toBe(200);
@@ -100,7 +87,7 @@ describe("a failure between this server and the API", () => {
   });
 
   it("is delivered once in the run's own words where the stream says what is wrong", async () => {
-    const server = new StreamServer([CUT(status(), failure("flaky", "shard moved")), END(...whole)], {
+    const server = new StreamServer([CUT(status(), errorFrame("flaky", "shard moved")), END(...whole)], {
       runs: ["RUNNING"],
     });
     const { frames } = await served(server);
@@ -123,7 +110,7 @@ describe("a final failure", () => {
     "from the API's %i %s has the status %i (%s), never 401 or 403",
     async (status, code, own, ownCode) => {
       const onError = vi.fn();
-      const server = new StreamServer([apiError(status, code)]);
+      const server = new StreamServer([failedResponse(status, code)]);
       const { response, text } = await served(server, { onError });
       expect(response.status).toBe(own);
       expect(JSON.parse(text)).toEqual({ error: { code: ownCode, message: expect.any(String) } });
@@ -136,7 +123,7 @@ describe("a final failure", () => {
   it.each(finalFailures)(
     "from the API's %i %s that arrives late is a final failure frame in a 200",
     async (status, code, _own, ownCode) => {
-      const server = new StreamServer([{ ...apiError(status, code), delay: 1_000 }]);
+      const server = new StreamServer([{ ...failedResponse(status, code), delay: 1_000 }]);
       const { response, frames, lastEventId } = await served(server);
       expect(response.status).toBe(200);
       expect(frames).toEqual([
@@ -154,7 +141,7 @@ describe("a final failure", () => {
   it("may also happen during a run", async () => {
     const server = new StreamServer([
       CUT(status(), assistant("1-0", "Hel")),
-      apiError(404, "agent_not_found"),
+      failedResponse(404, "agent_not_found"),
     ]);
     const { frames } = await served(server);
     expect(briefly(frames)).toEqual(["status RUNNING", "assistant#1-0 Hel", "failure not_found (final)"]);
@@ -187,7 +174,7 @@ describe("a final failure", () => {
   });
 
   it("is answered the same when the log throws", async () => {
-    const server = new StreamServer([apiError(404, "run_not_found")]);
+    const server = new StreamServer([failedResponse(404, "run_not_found")]);
     const onError = () => {
       throw new Error("log is full");
     };

@@ -1,7 +1,7 @@
 import { isArgumentError } from "cursor-cloud-agents";
 import { followUpResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
-import { fake, reply } from "../support/api-server.ts";
+import { fake, reply } from "../support/fake-api.ts";
 
 import { authorize, codeOf, post, stage } from "./stage.ts";
 

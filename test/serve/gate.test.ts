@@ -1,9 +1,17 @@
 import { isArgumentError } from "cursor-cloud-agents";
-import { cancelResponse, runStreamResponse, type ServePostOptions } from "cursor-cloud-agents/serve";
+import {
+  cancelResponse,
+  rejectionOf,
+  runStreamResponse,
+  type ServePostOptions,
+} from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
-import { fake, reply } from "../support/api-server.ts";
-import { assistant, done, END, ref, result, runId, StreamServer, status } from "../support/stream-server.ts";
-import { authorize, site } from "./stage.ts";
+import { END, fake, reply } from "../support/fake-api.ts";
+import { assistant, done, result, status } from "../support/frames.ts";
+import { ref, runId } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+
+import { authorize, codeOf, site } from "./stage.ts";
 import { ask, path, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
@@ -24,8 +32,7 @@ describe("authorize", () => {
     ["false", false],
     ["a promise of false", Promise.resolve(false)],
     ["nothing", undefined],
-    ["something truthy", 1],
-    ["a user", { id: 7 }],
+    ["null", null],
   ])("lets through only true: %s is answered with 404, and the API is not called", async (_, verdict) => {
     const server = new StreamServer([END(...whole)]);
     const { response, text } = await served(server, { authorize: () => verdict as boolean });
@@ -33,6 +40,22 @@ describe("authorize", () => {
     expect(JSON.parse(text)).toEqual({
       error: { code: "not_found", message: "Not found." },
     });
+    expect(server.requests).toEqual([]);
+  });
+
+  it.each([
+    ["something truthy", 1],
+    ["a text", "yes"],
+    ["an empty text", ""],
+    ["a user", { id: 7 }],
+    ["a promise of a user", Promise.resolve({ id: 7 })],
+    ["a function", () => true],
+  ])("that returns %s is an error, and the API is not called", async (_, verdict) => {
+    const server = new StreamServer([END(...whole)]);
+    const asked = ask(server, { authorize: () => verdict as unknown as boolean });
+    const error = await asked.catch((thrown: unknown) => thrown);
+    expect(isArgumentError(error) && error.argument).toBe("authorize");
+    expect(String(error)).toContain("true, false or a Response");
     expect(server.requests).toEqual([]);
   });
 
@@ -120,6 +143,9 @@ describe("a route that changes something rejects requests of other sites", () =>
       "an older browser, where the Host header has the public name",
       { origin: "https://public.example", host: "public.example" },
     ],
+    ["an older browser, whose Host header has the default port", { origin: site, host: "app.example:443" }],
+    ["an older browser on http, likewise", { origin: "http://app.example", host: "app.example:80" }],
+    ["an older browser, in other letters", { origin: "https://public.example", host: "PUBLIC.example" }],
     ["a program", {}],
   ])("a request of %s is accepted", async (_, headers) => {
     expect(await from(headers)).toEqual(allowed);
@@ -129,6 +155,8 @@ describe("a route that changes something rejects requests of other sites", () =>
     ["another site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }],
     ["a sibling", { "sec-fetch-site": "same-site", origin: "https://blog.app.example" }],
     ["another port", { origin: "https://app.example:8443" }],
+    ["another scheme's default port", { origin: site, host: "app.example:80" }],
+    ["a Host header that is no host", { origin: site, host: "app.example/x y" }],
     ["an older browser on another site", { origin: "https://evil.example" }],
     ["a sandboxed frame", { origin: "null" }],
     ["another site that claims this origin", { "sec-fetch-site": "cross-site", origin: site }],
@@ -159,5 +187,38 @@ describe("a route that changes something rejects requests of other sites", () =>
     "application/jsonp",
   ])("a form can't post: %s is answered with 415", async (type) => {
     expect(await from({ "content-type": type })).toMatchObject({ status: 415, sent: 0 });
+  });
+});
+
+describe("rejectionOf, for routes of one's own", () => {
+  const request = (headers: Record<string, string>) =>
+    new Request(`${site}/api/chat`, { method: "POST", headers, body: "{}" });
+  const json = { "content-type": "application/json" };
+
+  it("lets a request of this site pass, and one of an allowed origin", () => {
+    expect(rejectionOf(request({ ...json, origin: site }))).toBeUndefined();
+    const front = request({ ...json, origin: "https://front.example", "sec-fetch-site": "cross-site" });
+    expect(rejectionOf(front)?.status).toBe(403);
+    expect(rejectionOf(front, { allowedOrigins: ["https://front.example"] })).toBeUndefined();
+  });
+
+  it("returns the answer for a request of another site, and for a form", async () => {
+    const foreign = rejectionOf(request({ "content-type": "text/plain", "sec-fetch-site": "cross-site" }));
+    expect(await codeOf(foreign!)).toEqual([403, "cross_origin"]);
+    expect(await codeOf(rejectionOf(request({ "content-type": "text/plain" }))!)).toEqual([
+      415,
+      "unsupported_media_type",
+    ]);
+  });
+
+  it.each([
+    ["request", [undefined]],
+    ["request", [{}]],
+    ["allowedOrigins", [request({}), { allowedOrigins: "https://front.example" }]],
+    ["authorize", [request({}), { authorize }]],
+  ])("rejects a wrong %s", (argument, values) => {
+    expect(() => rejectionOf(...(values as Parameters<typeof rejectionOf>))).toThrow(
+      expect.objectContaining({ argument }),
+    );
   });
 });

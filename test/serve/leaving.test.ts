@@ -2,18 +2,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  done,
-  END,
-  REPEAT,
-  result,
-  SILENT,
-  STALL,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { END, failedResponse, REPEAT, SILENT, STALL } from "../support/fake-api.ts";
+import { assistant, done, result, status } from "../support/frames.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { ask, countingSignal, path, piecewise } from "./support.ts";
 
 const expectNothingLeft = (server: StreamServer, listeners: number, clock = server.clock) => {
@@ -74,8 +65,8 @@ describe("a browser that leaves", () => {
 
   it.each([
     ["at its end", [END(status(), result(), done)]],
-    ["after a failed response", [apiError(404, "run_not_found")]],
-    ["after a failure frame", [{ ...apiError(404, "run_not_found"), delay: 100 }]],
+    ["after a failed response", [failedResponse(404, "run_not_found")]],
+    ["after a failure frame", [{ ...failedResponse(404, "run_not_found"), delay: 100 }]],
   ])("leaves no timer or listener %s", async (_, connections) => {
     const server = new StreamServer(connections);
     const { controller, signal, listeners } = countingSignal();

@@ -1,20 +1,9 @@
 import type { ServedFrame } from "cursor-cloud-agents/serve";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  type Connection,
-  CUT,
-  done,
-  END,
-  refuse,
-  result,
-  StreamServer,
-  status,
-  thinking,
-  tool,
-} from "../support/stream-server.ts";
+import { type Connection, CUT, END, failedResponse, htmlPage } from "../support/fake-api.ts";
+import { assistant, done, result, status, thinking, tool } from "../support/frames.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { MessageParser } from "./event-source.ts";
 import { ask, lasting, served } from "./support.ts";
 
@@ -36,9 +25,10 @@ function api(frames: string[], plan: string[]): StreamServer {
   return new StreamServer(
     ({ lastEventId }, index): Connection => {
       const mishap = plan[index] ?? "none";
-      if (mishap === "503") return refuse(503, "<html>");
-      if (mishap === "409") return apiError(409, "stream_unavailable");
-      if (mishap === "position" && lastEventId !== undefined) return apiError(400, "invalid_last_event_id");
+      if (mishap === "503") return htmlPage(503, "<html>");
+      if (mishap === "409") return failedResponse(409, "stream_unavailable");
+      if (mishap === "position" && lastEventId !== undefined)
+        return failedResponse(400, "invalid_last_event_id");
       const at =
         lastEventId === undefined ? -1 : frames.findIndex((one) => one.startsWith(`id: ${lastEventId}\n`));
       // Exclusive by id: `done` shares the result's, and is skipped with it.

@@ -1,21 +1,10 @@
 import { isArgumentError } from "cursor-cloud-agents";
 import { cancelResponse, runStreamResponse } from "cursor-cloud-agents/serve";
 import { describe, expect, it, vi } from "vitest";
-import {
-  assistant,
-  done,
-  END,
-  frame,
-  heartbeat,
-  ref,
-  result,
-  runId,
-  STALL,
-  StreamServer,
-  status,
-  tooDeep,
-  tool,
-} from "../support/stream-server.ts";
+import { END, STALL } from "../support/fake-api.ts";
+import { assistant, done, frame, heartbeat, result, status, tooDeep, tool } from "../support/frames.ts";
+import { ref, runId } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { ask, briefly, path, piecewise, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
@@ -50,9 +39,10 @@ describe("a served run", () => {
     answer.headers = { ...answer.headers, "x-request-id": "req-secret", "set-cookie": "a=b", "x-other": "1" };
     const { response } = await served(new StreamServer([answer]));
     expect([...response.headers]).toEqual([
-      ["cache-control", "no-cache, no-transform"],
+      ["cache-control", "no-cache, no-store, no-transform"],
       ["content-type", "text/event-stream; charset=utf-8"],
       ["x-accel-buffering", "no"],
+      ["x-content-type-options", "nosniff"],
     ]);
   });
 
@@ -185,10 +175,18 @@ describe("an invalid argument is rejected before anything happens", () => {
     expect(authorize).not.toHaveBeenCalled();
   });
 
-  it.each(["POST", "PUT", "DELETE", "HEAD"])("%s is answered with 405", async (method) => {
+  it("HEAD is answered as GET, without the body, and leaves no connection", async () => {
+    const server = new StreamServer([STALL(status(), assistant("1-0", "Hel"))]);
+    const { response, text } = await served(server, { init: { method: "HEAD" } });
+    expect([response.status, response.body, text]).toEqual([200, null, ""]);
+    expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(server.openBodies).toBe(0);
+  });
+
+  it.each(["POST", "PUT", "DELETE"])("%s is answered with 405", async (method) => {
     const server = new StreamServer([]);
     const { response } = await served(server, { init: { method } });
-    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, OPTIONS"]);
+    expect([response.status, response.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     expect(server.requests).toEqual([]);
   });
 
@@ -196,7 +194,7 @@ describe("an invalid argument is rejected before anything happens", () => {
     const { response } = await served(new StreamServer([]), { init: { method: "OPTIONS" } });
     expect(response.status).toBe(204);
     expect([...response.headers]).toEqual([
-      ["allow", "GET, OPTIONS"],
+      ["allow", "GET, HEAD, OPTIONS"],
       ["cache-control", "no-store"],
     ]);
   });
@@ -296,10 +294,11 @@ describe("a served run over time", () => {
       await server.run(runStreamResponse(cursor, ref, { ...options, clock: server.clock })),
     );
     await next();
-    vi.spyOn(cursor, "redact").mockImplementation(() => {
+    const encode = vi.spyOn(TextEncoder.prototype, "encode").mockImplementation(() => {
       throw new Error("odd");
     });
     await expect(next()).rejects.toThrow("odd");
+    encode.mockRestore();
     expect(server.openBodies).toBe(0);
     expect(server.clock.pending).toBe(0);
     await server.clock.advance(50_000);

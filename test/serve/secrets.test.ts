@@ -1,25 +1,19 @@
+import { toUIMessageStreamResponse } from "cursor-cloud-agents/ai-sdk";
 import {
   artifactResponse,
   artifactsResponse,
   cancelResponse,
   followUpResponse,
+  runStreamResponse,
 } from "cursor-cloud-agents/serve";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { key, secrets } from "../secrets/scan.ts";
-import {
-  assistant,
-  type Connection,
-  CUT,
-  done,
-  END,
-  frame,
-  ref,
-  refuse,
-  result,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
-import { ask, path, readResponse } from "./support.ts";
+import { type Connection, CUT, END, fake, reply } from "../support/fake-api.ts";
+import { assistant, done, frame, result, status, thinking, tool } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { post } from "./stage.ts";
+import { ask, path, piecewise, readResponse } from "./support.ts";
 
 const planted = ["planted-in-a-header", "planted-in-a-body", "planted-in-a-message", "req-planted"];
 
@@ -36,7 +30,7 @@ const loose = (connection: Connection): Connection => ({
 });
 const refusal = (status: number, code: string) =>
   loose(
-    refuse(status, { error: { code, message: `planted-in-a-message ${key}` }, more: "planted-in-a-body" }),
+    reply(status, { error: { code, message: `planted-in-a-message ${key}` }, more: "planted-in-a-body" }),
   );
 
 /** Every byte that a browser could get of an answer. */
@@ -143,4 +137,121 @@ it("a word that looks like a short key is not redacted", async () => {
   const server = new StreamServer([END(assistant("1-0", "key_TEST is a word"), result(), done)]);
   const { frames } = await server.run(ask(server).then((response) => readResponse(response)));
   expect(frames[0]).toMatchObject({ data: { text: "key_TEST is a word" } });
+});
+
+describe("a key that an agent quotes over several deltas does not reach the page", () => {
+  const serverKey = "crsr_of-the-server-0123456789";
+  const said = `The key is ${serverKey}, cc.`;
+  const cuts: [string, string[]][] = [
+    ["one delta", [said]],
+    ["two deltas", [said.slice(0, 20), said.slice(20)]],
+    ["one character a delta", [...said]],
+  ];
+  const served = async (texts: string[], route: "serve" | "ai-sdk") => {
+    const deltas = texts.flatMap((text, index) => [
+      assistant(`${index}-0`, text),
+      thinking(`${index}-1`, text),
+    ]);
+    const args = { args: { [serverKey]: serverKey }, result: { success: [serverKey] } };
+    const server = new StreamServer([
+      END(
+        status(),
+        ...deltas.filter((_, index) => index % 2 === 0),
+        tool("500-0", "call-1", "completed", args),
+        ...deltas.filter((_, index) => index % 2 === 1),
+        result({ text: said }),
+        done,
+      ),
+    ]);
+    const cursor = server.cursor({ apiKey: serverKey });
+    const { clock } = server;
+    const response =
+      route === "serve"
+        ? runStreamResponse(cursor, ref, { request: new Request(path), authorize: () => true, clock })
+        : Promise.resolve(toUIMessageStreamResponse(cursor.runs.stream(ref), { clock }));
+    const text = await server.run(response.then((answer) => answer.text()));
+    const frames = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!));
+    return { text, frames };
+  };
+
+  it.each(cuts)("serve: %s", async (_, texts) => {
+    const { text, frames } = await served(texts, "serve");
+    const joined = (type: string) =>
+      frames.map((frame) => (frame.type === type ? frame.data.text : "")).join("");
+    expect(joined("assistant")).toBe("The key is [redacted], cc.");
+    expect(joined("thinking")).toBe("The key is [redacted], cc.");
+    expect(frames).toHaveLength(2 * texts.length + 5);
+    expect(text).not.toContain(serverKey);
+  });
+
+  it.each(cuts)("ai-sdk: %s", async (_, texts) => {
+    const { text, frames } = await served(texts, "ai-sdk");
+    const joined = (type: string) => frames.map((chunk) => (chunk.type === type ? chunk.delta : "")).join("");
+    expect(joined("text-delta")).toBe("The key is [redacted], cc.");
+    expect(joined("reasoning-delta")).toBe("The key is [redacted], cc.");
+    expect(frames.at(-1)).toEqual({ type: "finish" });
+    expect(text).not.toContain(serverKey);
+  });
+
+  it("a page that reconnects in the middle gets what was held back", async () => {
+    const frames = [...said].map((character, index) => assistant(`${index}-0`, character));
+    const server = new StreamServer(({ lastEventId }) =>
+      END(
+        ...frames.slice(lastEventId === undefined ? 0 : Number.parseInt(lastEventId, 10) + 1),
+        result(),
+        done,
+      ),
+    );
+    const cursor = server.cursor({ apiKey: serverKey });
+    const options = { request: new Request(path), authorize: () => true, clock: server.clock };
+    const first = piecewise(await server.run(runStreamResponse(cursor, ref, options)));
+    let text = "";
+    for (let read = 0; read < 9; read++) text += await server.run(first.next());
+    await first.cancel();
+    const lastEventId = [...text.matchAll(/^id: (.*)$/gm)].at(-1)![1]!;
+    const again = new Request(path, { headers: { "last-event-id": lastEventId } });
+    const rest = await server.run(runStreamResponse(cursor, ref, { ...options, request: again }));
+    text += await server.run(rest.text());
+    const all = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, json]) => JSON.parse(json!));
+    expect(all.map((frame) => (frame.type === "assistant" ? frame.data.text : "")).join("")).toBe(
+      "The key is [redacted], cc.",
+    );
+  });
+});
+
+describe("an answer of the API has its documented fields alone, without the key", () => {
+  const secret = "https://storage.example/?X-Amz-Signature=hush";
+  const serverKey = "crsr_of-the-server-0123456789";
+  const times = { createdAt: "2026-01-01T00:00:00.000Z", updatedAt: "2026-01-01T00:00:00.000Z" };
+
+  it("in the list of artifacts", async () => {
+    const known = { sizeBytes: 1, updatedAt: times.updatedAt };
+    const items = [
+      { path: "artifacts/a", ...known, downloadUrl: secret, __proto__: { x: 1 } },
+      { path: `artifacts/${serverKey}`, ...known, path_: serverKey },
+      { path: { url: secret }, ...known },
+    ];
+    const { cursor } = fake(reply(200, { items, more: secret }), { apiKey: serverKey });
+    const response = await artifactsResponse(cursor, "bc-1", {
+      request: new Request(path),
+      authorize: () => true,
+    });
+    expect(await response.json()).toEqual({
+      items: [{ path: "artifacts/a", ...known }, { path: "artifacts/[redacted]", ...known }, known],
+    });
+  });
+
+  it("in the run of a follow-up", async () => {
+    const branch = { repoUrl: "github.com/a/b", branch: "main", prUrl: "https://github.com/a/b/pull/1" };
+    const run = { id: "run-1", agentId: "bc-1", status: "CREATING", ...times };
+    const git = { branches: [{ ...branch, token: secret }], remote: secret };
+    const { cursor } = fake(reply(201, { run: { ...run, result: serverKey, git, podUrl: secret } }), {
+      apiKey: serverKey,
+    });
+    const response = await followUpResponse(cursor, "bc-1", {
+      request: post({ prompt: "x" }),
+      authorize: () => true,
+    });
+    expect(await response.json()).toEqual({ ...run, result: "[redacted]", git: { branches: [branch] } });
+  });
 });

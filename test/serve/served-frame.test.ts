@@ -1,14 +1,8 @@
 import { describe, expect, it } from "vitest";
-import {
-  apiError,
-  assistant,
-  done,
-  END,
-  result,
-  runId,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { END, failedResponse } from "../support/fake-api.ts";
+import { assistant, done, result, status } from "../support/frames.ts";
+import { runId } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
 import { briefly, served } from "./support.ts";
 
 const whole = [status(), assistant("1-0", "Hel"), assistant("2-0", "lo"), result(), done];
@@ -58,7 +52,7 @@ describe("the position to resume from", () => {
   });
 
   it("becomes the run's start after a reset, where the API doesn't know the position", async () => {
-    const server = new StreamServer([apiError(400, "invalid_last_event_id"), END(...whole)]);
+    const server = new StreamServer([failedResponse(400, "invalid_last_event_id"), END(...whole)]);
     const { frames, messages } = await served(server, { lastEventId: "gone-0" });
     expect(briefly(frames)).toEqual([
       "reset",

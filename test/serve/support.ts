@@ -1,7 +1,9 @@
 import { getEventListeners } from "node:events";
 import type { ServedFrame } from "cursor-cloud-agents/serve";
 import { type RunStreamResponseOptions, runStreamResponse } from "cursor-cloud-agents/serve";
-import { brief, ref, type StreamServer } from "../support/stream-server.ts";
+import { brief } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import type { StreamServer } from "../support/stream-server.ts";
 import { type Message, MessageParser } from "./event-source.ts";
 
 export const path = `https://app.example/runs/${ref.agentId}/${ref.id}`;

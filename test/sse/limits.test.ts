@@ -1,18 +1,10 @@
 import { isStreamError } from "cursor-cloud-agents";
 import { describe, expect, it } from "vitest";
-import {
-  assistant,
-  collect,
-  done,
-  END,
-  frame,
-  REPEAT,
-  readAll,
-  ref,
-  result,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { END, REPEAT } from "../support/fake-api.ts";
+import { assistant, done, frame, result, status } from "../support/frames.ts";
+import { ref } from "../support/sample-run.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
+import { collect } from "../support/waiting.ts";
 
 const kib = 1024;
 const mib = 1024 * kib;

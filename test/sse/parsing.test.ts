@@ -1,19 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  assistant,
-  brief,
-  briefly,
-  byteByByte,
-  CUT,
-  done,
-  END,
-  frame,
-  heartbeat,
-  readAll,
-  result,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
+import { byteByByte, CUT, END } from "../support/fake-api.ts";
+import { assistant, brief, briefly, done, frame, heartbeat, result, status } from "../support/frames.ts";
+import { readAll, StreamServer } from "../support/stream-server.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const ending = result() + done;

@@ -3,9 +3,11 @@ import { ManualClock } from "cursor-cloud-agents/emulator";
 import { createRunStore, routeSource, webStorage } from "cursor-cloud-agents/store";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { frameSchedule } from "../../src/store/page.ts";
+import { CUT, END, STALL, UNREACHABLE } from "../support/fake-api.ts";
 import { dispatch, hide, page } from "../support/page.ts";
-import { CUT, END, STALL, StreamServer, UNREACHABLE } from "../support/stream-server.ts";
-import { playedSource, settle, text } from "./support.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { settle } from "../support/waiting.ts";
+import { playedSource, text } from "./support.ts";
 
 afterEach(() => {
   hide(false);

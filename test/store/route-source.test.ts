@@ -1,4 +1,10 @@
-import { type ApiError, isApiError, isArgumentError, isStreamError } from "cursor-cloud-agents";
+import {
+  type ApiError,
+  type ArgumentError,
+  isApiError,
+  isArgumentError,
+  isStreamError,
+} from "cursor-cloud-agents";
 import { ManualClock } from "cursor-cloud-agents/emulator";
 import { type RouteSourceOptions, routeSource, type ServedFrame } from "cursor-cloud-agents/store";
 import { describe, expect, it } from "vitest";
@@ -7,14 +13,15 @@ import {
   type Connection,
   CUT,
   END,
-  refuse,
+  htmlPage,
+  reply,
   SILENT,
   STALL,
-  StreamServer,
-  type StreamServerOptions,
   UNREACHABLE,
-} from "../support/stream-server.ts";
-import { done, end, failed, reset, result, settle, status, text } from "./support.ts";
+} from "../support/fake-api.ts";
+import { StreamServer, type StreamServerOptions } from "../support/stream-server.ts";
+import { settle } from "../support/waiting.ts";
+import { done, end, failed, reset, result, status, text } from "./support.ts";
 
 /** A frame as the page's server writes it. */
 const message = (frame: ServedFrame): string => {
@@ -71,7 +78,7 @@ describe("a route is read", () => {
     expect(server.requests).toHaveLength(1);
     expect(server.openBodies).toBe(0);
     expect(server.clock.pending).toBe(0);
-    expect(new Headers(server.requests[0]!.headers).get("accept")).toBe("text/event-stream");
+    expect(server.requests[0]!.headers.get("accept")).toBe("text/event-stream");
     expect(server.positions).toEqual([undefined]);
   });
 
@@ -151,6 +158,29 @@ describe("the resume position", () => {
 });
 
 describe("what the page sends", () => {
+  const headers: [string, [string, string][], RouteSourceOptions["headers"]][] = [
+    ["a name in any case", [["authorization", "Bearer t"]], { AUTHORIZATION: "Bearer t" }],
+    ["a Headers", [["authorization", "Bearer t"]], new Headers({ Authorization: "Bearer t" })],
+    ["pairs", [["authorization", "Bearer t"]], [["Authorization", "Bearer t"]]],
+    ["an undefined value, which is left out", [["x-a", "1"]], { "x-a": "1", authorization: undefined }],
+    ["none", [], {}],
+  ];
+  for (const form of ["given", "returned by a function"]) {
+    it.each(headers)(`includes the headers ${form}, as %s`, async (_, expected, given) => {
+      const { server } = await read([END(message(end))], {
+        headers: form === "given" ? given : () => given as Record<string, string>,
+      });
+      const sent = [...new Headers(server.requests[0]!.headers)].filter(([name]) => name !== "accept");
+      expect(sent).toEqual(expected);
+    });
+  }
+
+  it("is not repeated where a function returns headers that can't be sent", async () => {
+    const { server, error } = await read([], { headers: () => ({ "x-a": "a\nb" }) });
+    expect((error as ArgumentError)?.argument === "headers.x-a" && isArgumentError(error)).toBe(true);
+    expect(server.requests).toHaveLength(0);
+  });
+
   it("includes its headers, read before each request, and its cookies according to the option", async () => {
     const sent: [RequestInit, string | null][] = [];
     let token = 0;
@@ -175,7 +205,7 @@ describe("what the page sends", () => {
 
 describe("a route that fails", () => {
   it.each([401, 403, 404, 400, 410])("is given up for good on %i", async (code) => {
-    const { error, server } = await read([refuse(code, { error: { code: "x", message: "secret" } })], {
+    const { error, server } = await read([reply(code, { error: { code: "x", message: "secret" } })], {
       url: `${url}?token=abc`,
     });
     expect(error).toSatisfy(isApiError);
@@ -186,7 +216,7 @@ describe("a route that fails", () => {
   });
 
   it("is given up for good on a page instead of a stream, such as a form to sign in", async () => {
-    const { error, server } = await read([refuse(200, "<html>")]);
+    const { error, server } = await read([htmlPage(200, "<html>")]);
     expect(error).toMatchObject({ status: 200, code: "invalid_response" });
     expect(server.requests).toHaveLength(1);
   });
@@ -201,7 +231,7 @@ describe("a route that fails", () => {
   });
 
   it.each([408, 425, 429, 500, 502, 503])("is asked again on %i", async (code) => {
-    const { frames } = await read([refuse(code), END(message(end))]);
+    const { frames } = await read([htmlPage(code), END(message(end))]);
     expect(frames).toEqual([end]);
   });
 
@@ -222,19 +252,49 @@ describe("a route that fails", () => {
     expect((await read([UNREACHABLE, END(message(end))], { random: () => 0.5 })).waits).toEqual([1_250]);
   });
 
+  it.each(["0", "1", "499"])(
+    "is never asked more often than twice a second, even if it says retry: %s",
+    async (ms) => {
+      let requests = 0;
+      const { waits, server } = await read(() => {
+        if (++requests > 100) return END(message(end));
+        return END(`retry: ${ms}\n\n${message(text(`${requests}`, "x"))}`);
+      });
+      expect(server.requests).toHaveLength(101);
+      expect(Math.min(...waits)).toBeGreaterThanOrEqual(500);
+    },
+  );
+
+  it.each([
+    ["0", 1_000],
+    ["-5", 1_000],
+    ["soon 2099", 1_000],
+    ["in 5 minutes", 1_000],
+    ["1e3", 1_000],
+    ["1.5", 1_500],
+    ["Wed, 21 Oct 2099 07:28:00 GMT", 60_000],
+    ["Wed, 21 Oct 2099 07:26:00 GMT", 1_000],
+  ])(
+    "is waited for after a 503 with Retry-After: %s, by the clock of its own Date",
+    async (value, expected) => {
+      const headers = { "retry-after": value, date: "Wed, 21 Oct 2099 07:27:00 GMT" };
+      expect((await read([reply(503, "", headers), END(message(end))])).waits).toEqual([expected]);
+    },
+  );
+
   it("is waited for as long as it asks: `retry:`, Retry-After in seconds and as a date", async () => {
     const clock = new ManualClock();
     const date = new Date(clock.now() + 100_000).toUTCString();
     const { waits } = await read([
       CUT("retry: 5000\n\n", message(text("1", "a"))),
-      refuse(429, "", { "retry-after": "60" }),
+      htmlPage(429, "", { "retry-after": "60" }),
       END(message(end)),
     ]);
     expect(waits).toEqual([5_000, 60_000]);
-    expect((await read([refuse(503, "", { "retry-after": date }), END(message(end))])).waits).toEqual([
+    expect((await read([htmlPage(503, "", { "retry-after": date }), END(message(end))])).waits).toEqual([
       100_000,
     ]);
-    expect((await read([refuse(503, "", { "retry-after": "99999" }), END(message(end))])).waits).toEqual([
+    expect((await read([htmlPage(503, "", { "retry-after": "99999" }), END(message(end))])).waits).toEqual([
       300_000,
     ]);
     for (const [wish, waits] of [
@@ -273,6 +333,32 @@ describe("a route that fails", () => {
     const { frames, server } = await read((_, index) => (index < 50 ? short : END(message(end))));
     expect(frames).toEqual([end]);
     expect(server.requests).toHaveLength(51);
+  });
+
+  it.each([
+    ["ends", END],
+    ["breaks", CUT],
+  ])("may send a single byte on each connection that lasts for a while and then %s", async (_, close) => {
+    // Less time than there is between two keep-alives.
+    const short = { ...close(": \n\n", ""), pace: 6_000 };
+    const { frames, server } = await read((_, index) => (index < 50 ? short : END(message(end))));
+    expect(frames).toEqual([end]);
+    expect(server.requests).toHaveLength(51);
+  });
+
+  it("is given up when it goes silent on each connection", async () => {
+    const { error, server } = await read(() => STALL(": \n\n"));
+    expect(error).toSatisfy(isStreamError);
+    expect(server.requests).toHaveLength(11);
+  });
+
+  it("is given up with the code of the last failure", async () => {
+    expect((await read(() => END(message(failed(false))))).error).toMatchObject({
+      reason: "disconnected",
+      code: "upstream",
+    });
+    const page = { ...END("<html>"), headers: { "content-type": "text/html" } };
+    expect((await read(() => page)).error).toMatchObject({ code: "invalid_response" });
   });
 
   it("is given up when its connections fail slowly", async () => {
@@ -369,6 +455,7 @@ describe("arguments that can't work are rejected by name", () => {
     ["url", () => routeSource("")],
     ["url", () => routeSource(undefined as never)],
     ["headers", () => routeSource(url, { headers: { "a b": "c" } })],
+    ["clock", () => routeSource(url, { clock: { setTimeout } as never })],
     ["idleTimeout", () => routeSource(url, { idleTimeout: 0 })],
     ["maxReconnects", () => routeSource(url, { maxReconnects: -1 })],
     ["maxEventBytes", () => routeSource(url, { maxEventBytes: 0 })],

@@ -2,20 +2,11 @@ import { Cursor, isApiError, isArgumentError } from "cursor-cloud-agents";
 import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
 import { createRunStore, memoryStorage, runSource } from "cursor-cloud-agents/store";
 import { describe, expect, it } from "vitest";
-import {
-  agentId,
-  apiError,
-  assistant,
-  CUT,
-  done,
-  END,
-  ref,
-  result,
-  runId,
-  StreamServer,
-  status,
-} from "../support/stream-server.ts";
-import { settle } from "./support.ts";
+import { CUT, END, failedResponse } from "../support/fake-api.ts";
+import { assistant, done, result, status } from "../support/frames.ts";
+import { agentId, ref, runId } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { settle } from "../support/waiting.ts";
 
 /** Follows a run to its end, or to what ends it. */
 async function follow(server: StreamServer, storage = memoryStorage()) {
@@ -50,7 +41,10 @@ describe("a run straight from the API", () => {
 
   it("continues in another process from the saved position", async () => {
     const storage = memoryStorage();
-    const first = new StreamServer([END(status(), assistant("1", "Hel")), apiError(401, "unauthorized")]);
+    const first = new StreamServer([
+      END(status(), assistant("1", "Hel")),
+      failedResponse(401, "unauthorized"),
+    ]);
     expect((await follow(first, storage)).error).toSatisfy(isApiError);
     const second = new StreamServer([END(status(), assistant("2", "lo"), result(), done)]);
     expect((await follow(second, storage)).text).toBe("Hello");
@@ -59,10 +53,13 @@ describe("a run straight from the API", () => {
 
   it("starts again, and shows everything once, where the server no longer knows the position", async () => {
     const storage = memoryStorage();
-    const first = new StreamServer([END(status(), assistant("1", "Hel")), apiError(401, "unauthorized")]);
+    const first = new StreamServer([
+      END(status(), assistant("1", "Hel")),
+      failedResponse(401, "unauthorized"),
+    ]);
     await follow(first, storage);
     const second = new StreamServer([
-      apiError(400, "invalid_last_event_id"),
+      failedResponse(400, "invalid_last_event_id"),
       END(status(), assistant("a", "Hello"), result(), done),
     ]);
     const { text, parts } = await follow(second, storage);
@@ -72,9 +69,12 @@ describe("a run straight from the API", () => {
 
   it("takes its whole text from Get A Run where the stream is gone", async () => {
     const storage = memoryStorage();
-    const first = new StreamServer([END(status(), assistant("1", "Hel")), apiError(401, "unauthorized")]);
+    const first = new StreamServer([
+      END(status(), assistant("1", "Hel")),
+      failedResponse(401, "unauthorized"),
+    ]);
     await follow(first, storage);
-    const second = new StreamServer([apiError(410, "stream_expired")], {
+    const second = new StreamServer([failedResponse(410, "stream_expired")], {
       runs: [{ id: runId, agentId, status: "FINISHED", result: "Hello" }],
     });
     expect((await follow(second, storage)).text).toBe("Hello");

@@ -11,20 +11,11 @@ import {
 } from "cursor-cloud-agents/store";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { CUT, END, StreamServer } from "../support/stream-server.ts";
-import {
-  end,
-  playedSource,
-  reset,
-  result,
-  runId,
-  settle,
-  stage,
-  status,
-  text,
-  thinking,
-  tool,
-} from "./support.ts";
+import { CUT, END } from "../support/fake-api.ts";
+import { runId } from "../support/sample-run.ts";
+import { StreamServer } from "../support/stream-server.ts";
+import { settle } from "../support/waiting.ts";
+import { end, playedSource, reset, result, stage, status, text, thinking, tool } from "./support.ts";
 
 /** A page over a storage, loaded anew at each call. */
 const load = (storage: RunStorage, options: RunStoreOptions & { key?: string } = {}) => {

@@ -1,6 +1,7 @@
 import { isArgumentError, isStreamError, type StreamError } from "cursor-cloud-agents";
 import { createRunStore, memoryStorage, type RunSource, type RunStore } from "cursor-cloud-agents/store";
 import { describe, expect, it, vi } from "vitest";
+import { settle } from "../support/waiting.ts";
 import {
   done,
   end,
@@ -8,7 +9,6 @@ import {
   playedSource,
   reset,
   result,
-  settle,
   stage,
   status,
   text,
@@ -414,6 +414,39 @@ describe("the connection of a store", () => {
       expect(clock.pending).toBe(0);
       expect(frames.waiting.size).toBe(0);
     }
+  });
+});
+
+describe("listeners", () => {
+  it("that subscribe anew in their own call are called once a change", async () => {
+    const { store, play } = stage();
+    let calls = 0;
+    const once = () => {
+      const leave = store.subscribe(() => {
+        if (++calls > 100) throw new Error("called without end");
+        leave();
+        once();
+      });
+    };
+    once();
+    await settle();
+    calls = 0;
+    await play(text("1", "a"));
+    expect(calls).toBe(1);
+    await play(text("2", "b"));
+    expect(calls).toBe(2);
+  });
+
+  it("that another one has unsubscribed in the same change are not called", async () => {
+    const { store, play } = stage();
+    let leaveSecond = () => {};
+    let calls = 0;
+    store.subscribe(() => leaveSecond());
+    leaveSecond = store.subscribe(() => calls++);
+    await settle();
+    calls = 0;
+    await play(text("1", "a"));
+    expect(calls).toBe(0);
   });
 });
 

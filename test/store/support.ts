@@ -8,8 +8,8 @@ import {
   type RunStore,
   type RunStoreOptions,
 } from "cursor-cloud-agents/store";
-
-export const runId = "run-00000000-0000-0000-0000-000000000001";
+import { runId } from "../support/sample-run.ts";
+import { settle } from "../support/waiting.ts";
 
 // ── Events ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -121,12 +121,6 @@ export function manualFrames() {
     waiting,
   };
 }
-
-/** Long enough for all promises; no time passes. */
-export const settle = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(() => setImmediate(resolve));
-  });
 
 /** A store over a played source, with a subscriber that keeps every snapshot it is told of. */
 export function stage(options: RunStoreOptions & { source?: PlayedSource } = {}) {

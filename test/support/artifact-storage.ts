@@ -1,22 +1,18 @@
-import { type Answer, agentId, bodyOf, fake, reply, type Seen } from "./api-server.ts";
+import { type Answer, bodyOf, type Ending, fake, type RecordedRequest, reply } from "./fake-api.ts";
+import { agentId } from "./sample-run.ts";
 
 export const path = "artifacts/a.txt";
 export const file = "0123456789";
 export const etag = '"v1"';
 const storage = "storage.example";
-const isStorage = ({ url }: Seen) => url.host === storage;
+const isStorage = ({ url }: RecordedRequest) => url.host === storage;
 export const expired = reply(
   403,
   "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>",
 );
 
 /** The whole file, or the part from `from`, of which the storage sends only `pieces` before it ends so. */
-export function part(
-  from = 0,
-  pieces = [file.slice(from)],
-  then: "end" | "cut" | "open" = "end",
-  more = {},
-): Answer {
+export function part(from = 0, pieces = [file.slice(from)], then: Ending = "end", more = {}): Answer {
   return () =>
     new Response(bodyOf(pieces, then), {
       status: from === 0 ? 200 : 206,
@@ -35,8 +31,8 @@ export function artifacts(...answers: Answer[]) {
   let signed = 0;
   const rest = [...answers];
   const all = fake((request) => {
-    if (isStorage(request)) return (rest.shift() ?? reply(500, "no more answers"))(request);
-    return reply(200, { url: `https://${storage}/b/k?signature=${++signed}`, expiresAt: "" })(request);
+    if (isStorage(request)) return rest.shift() ?? reply(500, "no more answers");
+    return reply(200, { url: `https://${storage}/b/k?signature=${++signed}`, expiresAt: "" });
   });
   return {
     ...all,

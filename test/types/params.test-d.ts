@@ -5,6 +5,7 @@ import type {
   Cursor,
   Prompt,
   PromptImage,
+  PromptParams,
 } from "cursor-cloud-agents";
 import { expectTypeOf } from "vitest";
 
@@ -141,6 +142,25 @@ export function goodCalls() {
   cursor.me({ headers: new Headers() });
   cursor.me({ headers: [["x-a", "1"]] });
   cursor.me({ headers: { "x-a": undefined } });
+}
+
+export function badPrompts() {
+  // @ts-expect-error secrets beside an id of the caller's
+  cursor.prompt("x", { agentId, envVars });
+  // @ts-expect-error repositories beside a named cloud environment
+  cursor.prompt("x", { env: { type: "cloud", name: "e" }, repos });
+  // @ts-expect-error the same through a variable of the parameters' type
+  const secrets: PromptParams = { agentId, envVars };
+  // @ts-expect-error a place without its kind
+  cursor.prompt("x", { env: { name: "e" } });
+  return secrets;
+}
+
+export function goodPrompts() {
+  cursor.prompt("x", { agentId, repos, env: { type: "cloud" } });
+  cursor.prompt("x", { envVars, env: { type: "cloud", name: "e" } });
+  cursor.prompt("x", { envVars, repos, env: { type: "pool", name: "p" } });
+  cursor.prompt("x", {}, { onAgentId: (id) => expectTypeOf(id).toEqualTypeOf<string>() });
 }
 
 export function badCalls() {

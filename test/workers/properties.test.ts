@@ -4,7 +4,8 @@ import { type RequestChange, watchRequests } from "cursor-cloud-agents/workers";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { seeded, settle } from "./queue-server.ts";
+import { settle } from "../support/waiting.ts";
+import { seeded } from "./queue-server.ts";
 
 // Whatever happens to the queue and to the connection: after the next list the view equals the queue, and so does the sum
 // of a reader's changes.

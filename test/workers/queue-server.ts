@@ -1,6 +1,7 @@
-import { Cursor, type CursorOptions, type PendingRequest } from "cursor-cloud-agents";
-import { ManualClock } from "cursor-cloud-agents/emulator";
+import type { PendingRequest } from "cursor-cloud-agents";
 import type { RequestChange, RequestQueue } from "cursor-cloud-agents/workers";
+import { FakeApi, type Outcome, type RecordedRequest, terminated, unexpected } from "../support/fake-api.ts";
+import { frame } from "../support/frames.ts";
 
 export const listPath = "/v0/private-workers/pending-requests";
 export const watchPath = `${listPath}/stream`;
@@ -14,8 +15,7 @@ export const pending = (id: string, more: Partial<PendingRequest> = {}): Pending
   ...more,
 });
 
-export const event = (name: string, id: string, data: unknown = {}): string =>
-  `event: ${name}\nid: ${id}\ndata: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+export const event = (name: string, id: string, data: unknown = {}): string => frame(name, data, id);
 export const created = (eventId: string, id: string, more: Partial<PendingRequest> = {}): string =>
   event("created", eventId, pending(id, more));
 export const claimed = (eventId: string, id: string): string => event("claimed", eventId, { id });
@@ -70,46 +70,36 @@ export class Connection {
     return this;
   }
   cut(): this {
-    if (this.isOpen) this.#controller.error(new TypeError("terminated"));
+    if (this.isOpen) this.#controller.error(terminated());
     this.isOpen = false;
     return this;
   }
 }
 
-export interface Seen {
-  method: string;
-  path: string;
-  query: Record<string, string>;
-  headers: Headers;
-  at: number;
-  body: string;
-}
-
 interface Script {
-  list?: (index: number, seen: Seen) => Response | Promise<Response>;
+  list?: (index: number, request: RecordedRequest) => Response | Promise<Response>;
   /** How a watch is answered; a connection stays open until the test ends it. */
-  watch?: (connection: Connection, index: number, seen: Seen) => Connection | Response | Error;
-  other?: (seen: Seen) => Response | Error;
+  watch?: (connection: Connection, index: number, request: RecordedRequest) => Connection | Response | Error;
+  other?: (request: RecordedRequest) => Response | Error;
 }
 
-/** A scripted API of the queue, in memory and on a clock that stands still until it is told. */
-export class QueueServer {
-  readonly clock = new ManualClock();
-  readonly seen: Seen[] = [];
+/** A scripted API of the queue, in memory. */
+export class QueueServer extends FakeApi {
   readonly connections: Connection[] = [];
   /** The most connections that were open at once. */
   mostOpen = 0;
   readonly #script: Script;
 
   constructor(script: Script = {}) {
+    super([]);
     this.#script = script;
   }
 
-  get lists(): Seen[] {
-    return this.seen.filter(({ path }) => path === listPath);
+  get lists(): RecordedRequest[] {
+    return this.requests.filter(({ path }) => path === listPath);
   }
-  get watches(): Seen[] {
-    return this.seen.filter(({ path }) => path === watchPath);
+  get watches(): RecordedRequest[] {
+    return this.requests.filter(({ path }) => path === watchPath);
   }
   get open(): number {
     return this.connections.filter(({ isOpen }) => isOpen).length;
@@ -119,56 +109,26 @@ export class QueueServer {
     return this.connections.at(-1) as Connection;
   }
 
-  cursor(options: CursorOptions = {}): Cursor {
-    return new Cursor({
-      apiKey: "key_TEST",
-      baseUrl: "https://api.cursor.com",
-      fetch: this.fetch,
-      clock: this.clock,
-      random: () => 0.5,
-      ...options,
-    });
-  }
-
-  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
-    const request = new Request(input, init);
-    const url = new URL(request.url);
-    const seen: Seen = {
-      method: request.method,
-      path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
-      headers: request.headers,
-      at: this.clock.now(),
-      body: await request.text(),
-    };
-    request.signal.throwIfAborted();
-    this.seen.push(seen);
-    // Not a network error, so that an endless loop fails the test.
-    if (this.seen.length > 5_000) throw new RangeError("too many requests");
+  protected override answer(request: RecordedRequest): Outcome | Promise<Outcome> {
     const {
       list = () => page("s1", []),
       watch = (connection: Connection) => connection,
       other,
     } = this.#script;
-    if (url.pathname === listPath) return list(this.lists.length - 1, seen);
-    if (url.pathname !== watchPath) {
-      const answer = other?.(seen) ?? new RangeError(`unexpected ${seen.method} ${seen.path}`);
+    if (request.path === listPath) return list(this.lists.length - 1, request);
+    if (request.path !== watchPath) {
+      const answer = other?.(request) ?? unexpected(request);
       if (answer instanceof Error) throw answer;
       return answer;
     }
     const connection = new Connection(request.signal);
-    const answer = watch(connection, this.watches.length - 1, seen);
+    const answer = watch(connection, this.watches.length - 1, request);
     if (answer instanceof Error) throw answer;
     if (!(answer instanceof Connection)) return answer;
     this.connections.push(connection);
     this.mostOpen = Math.max(this.mostOpen, this.open);
     return connection.response;
-  };
-}
-
-/** Lets all work that is under way in memory finish. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** Reads a queue in the background; `failure` is what ended it. */

@@ -2,6 +2,7 @@ import { CursorError } from "cursor-cloud-agents";
 import { type RequestChange, watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { QueueView } from "../../src/workers/queue-view.ts";
+import { settle } from "../support/waiting.ts";
 import {
   claimed,
   created,
@@ -11,7 +12,6 @@ import {
   page,
   pending,
   QueueServer,
-  settle,
 } from "./queue-server.ts";
 
 describe("watches that share an upstream", () => {
@@ -133,7 +133,7 @@ describe("the end of a watch", () => {
     const queue = watchRequests(server.cursor(), {}, { signal: AbortSignal.abort("no") });
     await expect(queue.synced).rejects.toBe("no");
     await settle();
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
     expect(idsOf(queue)).toEqual([]);
   });
 
@@ -222,7 +222,7 @@ describe("the end of a watch", () => {
     const call = () => watchRequests(server.cursor(), filters as never, options as never);
     expect(call).toThrow(expect.objectContaining({ kind: "argument", argument }));
     await settle();
-    expect([server.seen.length, server.clock.pending]).toEqual([0, 0]);
+    expect([server.requests.length, server.clock.pending]).toEqual([0, 0]);
   });
 });
 

@@ -7,7 +7,7 @@ import {
 } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
 import { checkedEmulator } from "../support/checked-emulator.ts";
-import { settle } from "./queue-server.ts";
+import { settle } from "../support/waiting.ts";
 
 type Start = RequestControllerOptions["start"];
 
@@ -25,9 +25,9 @@ function stage(options: Partial<RequestControllerOptions> & { emulator?: Emulato
       filters: { pool: "gpu" },
       concurrency: 10,
       claim: () => `pw_${++workers}`,
-      start: (request, claim) => {
+      start: (request, claim, context) => {
         started.push({ id: request.id, claim });
-        return start(request, claim);
+        return start(request, claim, context);
       },
       onError: (error, request) => errors.push({ error, id: request?.id }),
       ...rest,
@@ -129,6 +129,23 @@ describe("a controller", () => {
     hasRoom = true;
     await clock.advance(60_000);
     expect(started).toHaveLength(1);
+    await controller.stop();
+  });
+});
+
+describe("a request that was declined", () => {
+  it("is handled at once when it changes", async () => {
+    const asked: number[] = [];
+    const { clock, emulator, cursor, started, run } = stage({
+      claim: () => (asked.push(clock.now()) === 1 ? undefined : "pw_1"),
+    });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(500);
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_other" });
+    await cursor.workers.claims.release("bc-1");
+    await clock.advance(500);
+    expect([asked.length, started.length]).toEqual([2, 1]);
     await controller.stop();
   });
 });
@@ -266,6 +283,143 @@ describe("a claim whose answer was lost", () => {
   });
 });
 
+describe("a claim in doubt that waits for room", () => {
+  it("is started although its request has left the queue meanwhile", async () => {
+    let hold = () => {};
+    const { clock, emulator, cursor, started, run } = stage({
+      concurrency: 1,
+      start: ({ id }) => (id === "bc-2" ? new Promise<void>((resolve) => (hold = resolve)) : undefined),
+    });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+    emulator.faults.dropRequest("claimPendingRequest");
+    // The list can't be read at first, so that the doubt is set aside, and waits while bc-2 is started.
+    const controller = run({
+      claim: ({ id }) => {
+        if (id === "bc-1") emulator.faults.status("listPendingRequests", 503, { times: 3 });
+        return `pw_${id}`;
+      },
+    });
+    await clock.advance(1_000);
+    emulator.workers.addRequest({ id: "bc-2", pool: "gpu" });
+    await clock.advance(60_000);
+    expect(started.map(({ id }) => id)).toEqual(["bc-2"]);
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_bc-1" });
+    await clock.advance(1_000);
+    hold();
+    await clock.advance(10_000);
+    expect(started.map(({ id, claim }) => [id, claim.outcome])).toEqual([
+      ["bc-2", undefined],
+      ["bc-1", "unknown"],
+    ]);
+    await controller.stop();
+  });
+});
+
+describe("a callback that never settles", () => {
+  const never = () => new Promise<never>(() => {});
+
+  it("as start holds only itself: its claim is released, onError is told, the others start", async () => {
+    const signals: AbortSignal[] = [];
+    const { clock, emulator, started, errors, run, sent } = stage({
+      concurrency: 1,
+      start: ({ id }, _, { signal }) => {
+        signals.push(signal);
+        return id === "bc-1" && signals.length === 1 ? never() : undefined;
+      },
+    });
+    for (const id of ["bc-1", "bc-2", "bc-3"]) emulator.workers.addRequest({ id, pool: "gpu" });
+    const controller = run();
+    await clock.advance(2 * 3_600_000);
+    expect(new Set(started.map(({ id }) => id))).toEqual(new Set(["bc-1", "bc-2", "bc-3"]));
+    expect(errors[0]).toMatchObject({ id: "bc-1", error: { kind: "timeout", phase: "deadline" } });
+    expect([sent("releaseClaim") >= 1, signals[0]!.aborted, signals[1]!.aborted]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await controller.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("as claim holds only itself, and neither does it hold the stop", async () => {
+    const { clock, emulator, started, errors, run } = stage({ concurrency: 1, timeout: 1_000 });
+    for (const id of ["bc-1", "bc-2"]) emulator.workers.addRequest({ id, pool: "gpu" });
+    const controller = run({ claim: ({ id }) => (id === "bc-1" ? never() : "pw_2") });
+    await clock.advance(10_000);
+    expect(started.map(({ id }) => id)).toEqual(["bc-2"]);
+    expect(errors[0]).toMatchObject({ id: "bc-1", error: { kind: "timeout" } });
+    await controller.stop();
+    expect(clock.pending).toBe(0);
+  });
+
+  it("as start is given up some time after the stop, whose signal it gets at once", async () => {
+    let signal: AbortSignal | undefined;
+    const { clock, emulator, errors, run, sent } = stage({
+      start: (_, __, context) => {
+        signal = context.signal;
+        return never();
+      },
+      timeout: Number.POSITIVE_INFINITY,
+      stopTimeout: 30_000,
+    });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run();
+    await clock.advance(1_000);
+    let isStopped = false;
+    controller.stop().then(() => (isStopped = true));
+    await clock.advance(29_000);
+    expect([signal?.aborted, isStopped, sent("releaseClaim")]).toEqual([true, false, 0]);
+    await clock.advance(2_000);
+    expect([isStopped, sent("releaseClaim"), errors.length, clock.pending]).toEqual([true, 1, 1, 0]);
+  });
+
+  it("as start ends when its user has given up, without an error", async () => {
+    let signal: AbortSignal | undefined;
+    const { clock, emulator, cursor, started, errors, run } = stage({
+      concurrency: 1,
+      start: ({ id }, _, context) => {
+        if (id === "bc-2") return;
+        signal = context.signal;
+        return never();
+      },
+    });
+    emulator.workers.addPool({ poolName: "gpu", offlineReconnectTimeoutSeconds: 900 });
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_old" });
+    emulator.workers.connectWorker({ workerId: "pw_old" });
+    emulator.workers.endTurn("bc-1");
+    emulator.workers.disconnectWorker("pw_old");
+    emulator.workers.followUp("bc-1");
+    const controller = run();
+    await clock.advance(1_000);
+    emulator.workers.addRequest({ id: "bc-2", pool: "gpu" });
+    expect(started.map(({ id }) => id)).toEqual(["bc-1"]);
+    emulator.workers.expireRequest("bc-1");
+    await clock.advance(1_000);
+    expect([signal?.aborted, started.map(({ id }) => id), errors]).toEqual([true, ["bc-1", "bc-2"], []]);
+    await controller.stop();
+  });
+
+  it("as claim ends when its request leaves the queue, without an error", async () => {
+    let signal: AbortSignal | undefined;
+    const { clock, emulator, cursor, errors, run, sent } = stage();
+    emulator.workers.addRequest({ id: "bc-1", pool: "gpu" });
+    const controller = run({
+      claim: (_, context) => {
+        signal = context.signal;
+        return new Promise<never>((_, reject) =>
+          context.signal.addEventListener("abort", () => reject(context.signal.reason)),
+        );
+      },
+    });
+    await clock.advance(1_000);
+    await cursor.workers.claims.create({ id: "bc-1", workerId: "pw_other" });
+    await clock.advance(1_000);
+    expect([signal?.aborted, errors, sent("claimPendingRequest")]).toEqual([true, [], 1]);
+    await controller.stop();
+  });
+});
+
 describe("claimed requests whose worker is offline", () => {
   /** A turn on `pw_1` is over, its worker is gone, and its user writes again. */
   async function offline(start: Start = () => {}) {
@@ -394,6 +548,8 @@ describe("the end of a controller", () => {
     [{ filters: { pool: "" } }, "pool"],
     [{ signal: {} }, "signal"],
     [{ onError: "log" }, "onError"],
+    [{ timeout: 0 }, "timeout"],
+    [{ stopTimeout: "1" }, "stopTimeout"],
     [{ filters: { pol: "gpu" } }, "pol"],
     [{ concurency: 1 }, "concurency"],
   ])("%j throws at once", async (options, argument) => {

@@ -1,6 +1,7 @@
 import type { Cursor } from "cursor-cloud-agents";
 import { watchRequests } from "cursor-cloud-agents/workers";
 import { describe, expect, it } from "vitest";
+import { settle } from "../support/waiting.ts";
 import {
   claimed,
   created,
@@ -13,7 +14,6 @@ import {
   pending,
   QueueServer,
   seeded,
-  settle,
 } from "./queue-server.ts";
 
 const watch = (cursor: Cursor, options = {}) => watchRequests(cursor, { pool: "gpu" }, options);
@@ -195,16 +195,16 @@ describe("a connection that is lost", () => {
     const queue = watch(server.cursor({ random: () => 0 }));
     const reading = follow(queue);
     await server.clock.advance(10_000);
-    expect(server.seen.length).toBeLessThanOrEqual(10);
-    expect(server.seen.length).toBeGreaterThan(3);
+    expect(server.requests.length).toBeLessThanOrEqual(10);
+    expect(server.requests.length).toBeGreaterThan(3);
     expect(server.mostOpen).toBeLessThanOrEqual(1);
     await server.clock.advance(600_000);
-    expect(server.seen.length).toBeLessThan(70);
+    expect(server.requests.length).toBeLessThan(70);
     expect(reading.isOver).toBe(false);
     queue.stop();
-    const after = server.seen.length;
+    const after = server.requests.length;
     await server.clock.advance(60_000);
-    expect([server.seen.length, server.clock.pending]).toEqual([after, 0]);
+    expect([server.requests.length, server.clock.pending]).toEqual([after, 0]);
   });
 
   it.each([
@@ -223,13 +223,13 @@ describe("a connection that is lost", () => {
     });
     const reading = follow(queue);
     await server.clock.advance(10_000);
-    expect(server.seen.length).toBeLessThanOrEqual(10);
+    expect(server.requests.length).toBeLessThanOrEqual(10);
     expect(retries).toEqual([1, 2, 3, 4]);
     expect(reading.isOver).toBe(false);
     queue.stop();
-    const after = server.seen.length;
+    const after = server.requests.length;
     await server.clock.advance(100_000);
-    expect(server.seen.length).toBe(after);
+    expect(server.requests.length).toBe(after);
   });
 
   it("waits as long as Retry-After asks for, up to five minutes", async () => {
@@ -303,11 +303,11 @@ describe("a connection that is lost", () => {
     const queue = watch(server.cursor());
     const reading = follow(queue);
     await server.clock.advance(3_000);
-    const before = server.seen.length;
+    const before = server.requests.length;
     queue.stop();
     queue.stop();
     await server.clock.advance(300_000);
-    expect([server.seen.length, server.open, server.clock.pending]).toEqual([before, 0, 0]);
+    expect([server.requests.length, server.open, server.clock.pending]).toEqual([before, 0, 0]);
     expect([reading.isOver, reading.failure]).toEqual([true, undefined]);
   });
 });

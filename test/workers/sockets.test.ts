@@ -2,7 +2,7 @@ import { Cursor } from "cursor-cloud-agents";
 import { CursorEmulator, ManualClock } from "cursor-cloud-agents/emulator";
 import { watchRequests } from "cursor-cloud-agents/workers";
 import { expect, it } from "vitest";
-import { until } from "../support/api-server.ts";
+import { until } from "../support/waiting.ts";
 import { follow, idsOf } from "./queue-server.ts";
 
 // Only real sockets show that a connection which is left is closed on the other side, too.

@@ -3,6 +3,7 @@ import { type Agent, type AgentSummary, type Cursor, isApiError, type Run } from
 import { addAgentArgument, addCommand, exampleAgent, toWholeNumber } from "../add-command.ts";
 import { exitCodes, UsageError } from "../command-failure.ts";
 import type { Context } from "../context.ts";
+import { isAccountLimit } from "../explain-error.ts";
 import { formatAge } from "../format.ts";
 import { readLine } from "../read-text.ts";
 import { describeBranches, describeDuration, paintStatus } from "../run-printer.ts";
@@ -124,23 +125,25 @@ async function latestRuns(
   const runs = new Map<string, Run>();
   const queue = agents.filter(({ latestRunId }) => latestRunId !== undefined);
   const wanted = queue.length;
-  let isRateLimited = false;
+  let limit: unknown;
   const work = async () => {
-    for (let agent = queue.shift(); agent !== undefined && !isRateLimited; agent = queue.shift()) {
+    for (let agent = queue.shift(); agent !== undefined && !limit; agent = queue.shift()) {
       const ref = { agentId: agent.id, id: agent.latestRunId as string };
       try {
         runs.set(agent.id, await cursor.runs.get(ref, { signal: context.signal, maxRetries: 0 }));
       } catch (error) {
         context.signal.throwIfAborted();
-        if (isApiError(error) && error.status === 429) isRateLimited = true;
+        if (isAccountLimit(error) || (isApiError(error) && error.status === 429)) limit ??= error;
       }
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   if (runs.size < wanted) {
-    const why = isRateLimited
-      ? "too many requests: wait a minute, or list fewer with --limit"
-      : "the requests failed";
+    const why = isAccountLimit(limit)
+      ? "the spend limit is reached"
+      : limit
+        ? "too many requests: wait a minute, or list fewer with --limit"
+        : "the requests failed";
     context.terminal.note(yellow(`the status of ${wanted - runs.size} is not known (${why})`));
   }
   return runs;

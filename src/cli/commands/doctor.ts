@@ -3,13 +3,15 @@ import { type ApiKeyInfo, ArgumentError, type Cursor, CursorError, isApiError } 
 import { addCommand } from "../add-command.ts";
 import { exitCodes, MissingKeyError } from "../command-failure.ts";
 import type { Context } from "../context.ts";
-import { explainError } from "../explain-error.ts";
+import { explainError, isAccountLimit } from "../explain-error.ts";
 import { formatDuration, formatPlural } from "../format.ts";
+import { findProxy } from "../proxy.ts";
+import { toRepositoryUrl } from "../repository-url.ts";
 import { faint, green, red, yellow } from "../terminal.ts";
 
 interface DoctorFlags {
-  model?: string;
-  repo?: string;
+  model?: string | undefined;
+  repo?: string | undefined;
 }
 
 /** The result of one check. */
@@ -41,7 +43,8 @@ export function addDoctorCommand(program: Command, context: Context): void {
 
 const marks = { ok: green("ok  "), warn: yellow("warn"), fail: red("fail") };
 
-async function doctor(context: Context, flags: DoctorFlags): Promise<void> {
+async function doctor(context: Context, { model, repo }: DoctorFlags): Promise<void> {
+  const flags = { model, repo: repo === undefined ? undefined : toRepositoryUrl(repo) };
   const failed: Check[] = [];
   for await (const check of diagnose(context, flags)) {
     const { name, state, detail, advice } = check;
@@ -72,7 +75,7 @@ async function* diagnose(
   context: Context,
   { model, repo }: DoctorFlags,
 ): AsyncGenerator<Check, void, undefined> {
-  yield checkNode(process.versions.node);
+  yield checkNode(context.io.nodeVersion ?? process.versions.node);
   yield checkBaseUrl(context);
   let cursor: Cursor;
   try {
@@ -100,19 +103,20 @@ export function checkNode(version: string): Check {
   };
 }
 
-function checkBaseUrl({ baseUrl: { value, source }, io }: Context): Check {
+function checkBaseUrl(context: Context): Check {
   const name = "base url";
+  const { value, source } = context.baseUrl;
   const isDefault = /^https:\/\/api\.cursor\.com\/?$/.test(value);
-  const proxy = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"].find((variable) => io.env[variable]);
-  if (isDefault && proxy !== undefined && !io.env["NODE_USE_ENV_PROXY"]) {
-    const advice = "Node's fetch doesn't read it; newer versions of Node do with NODE_USE_ENV_PROXY=1";
-    return { name, state: "warn", detail: `${value}; ${proxy} is set`, advice };
+  const detail = `${context.printableBaseUrl}${isDefault ? "" : ` (${source})`}`;
+  const proxy = findProxy(value, context.io);
+  if (proxy !== undefined) {
+    const { variable, isUsed, advice } = proxy;
+    return isUsed
+      ? { name, state: isDefault ? "ok" : "warn", detail: `${detail}, through the proxy of ${variable}` }
+      : { name, state: "warn", detail: `${detail}; ${variable} is set`, advice };
   }
-  // What may be a password in the URL is not printed. The client rejects such a URL.
-  const printable = value.replace(/\/\/[^/@]*@/, "//");
-  if (isDefault) return { name, state: "ok", detail: printable };
-  const advice = "this is not Cursor's own URL: is that intended?";
-  return { name, state: "warn", detail: `${printable} (${source})`, advice };
+  if (isDefault) return { name, state: "ok", detail };
+  return { name, state: "warn", detail, advice: "this is not Cursor's own URL: is that intended?" };
 }
 
 function explainRejectedOptions(context: Context, error: unknown): Check {
@@ -190,11 +194,12 @@ async function checkModels(context: Context, cursor: Cursor, wanted: string | un
     if (wanted === undefined) {
       return { name, state: "ok", detail: `${formatPlural(items.length, "model")} to choose from` };
     }
+    const shown = context.redact(wanted);
     const found = items.find(({ id, aliases }) => id === wanted || aliases?.includes(wanted));
-    if (found) return { name, state: "ok", detail: `${wanted} is ${found.displayName}` };
+    if (found) return { name, state: "ok", detail: `${shown} is ${found.displayName}` };
     // Only a warning, because the list has the recommended models; others may exist.
     const advice = `choose one of: ${items.map(({ id }) => id).join(", ")}`;
-    return { name, state: "warn", detail: `${wanted} is not in the list`, advice };
+    return { name, state: "warn", detail: `${shown} is not in the list`, advice };
   } catch (error) {
     return asWarning(failedCheck(context, name, error));
   }
@@ -220,7 +225,7 @@ async function checkRepositories(
       ? { name, state: "ok", detail: `Cursor can access ${wanted}` }
       : { name, state: "fail", detail: `Cursor can't access ${wanted}`, advice };
   } catch (error) {
-    if (isApiError(error) && error.status === 429) {
+    if (isApiError(error) && error.status === 429 && !isAccountLimit(error)) {
       const detail = "not checked: the API allows this once a minute";
       return { name, state: "warn", detail, advice: "run this again in a minute" };
     }
@@ -247,9 +252,15 @@ function failedCheck(context: Context, name: string, error: unknown): Check {
     name,
     state: "fail",
     detail: context.redact(message),
-    advice: isNetwork ? "check the network, DNS, TLS and proxy between here and the API" : hints[0],
+    advice: isNetwork ? networkAdvice(context) : hints[0],
     isAccount: exitCode === exitCodes.account,
   };
+}
+
+function networkAdvice({ baseUrl, io }: Context): string {
+  const proxy = findProxy(baseUrl.value, io);
+  if (proxy !== undefined) return `${proxy.variable} is set; ${proxy.advice}`;
+  return "check the network, DNS, TLS and proxy between here and the API";
 }
 
 /** A run can start without this check's answer. */

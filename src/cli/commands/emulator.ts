@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ExchangeRecord, RunScript } from "../../emulator/index.ts";
 import { addCommand, toWholeNumber } from "../add-command.ts";
 import { UsageError } from "../command-failure.ts";
@@ -8,6 +8,8 @@ import { faint } from "../terminal.ts";
 
 interface EmulatorFlags {
   port: number;
+  host: string;
+  artifactPort: number;
   key?: string;
   pace: number;
 }
@@ -20,10 +22,16 @@ export function addEmulatorCommand(program: Command, context: Context): void {
     "emulator --port 8484",
   )
     .addOption(
-      new Option("--port <n>", "port on 127.0.0.1")
+      new Option("--port <n>", "port of the API")
         .argParser(toWholeNumber(0, 65_535))
         .default(0, "a free one"),
     )
+    .addOption(
+      new Option("--artifact-port <n>", "port of the artifacts' storage")
+        .argParser(toWholeNumber(0, 65_535))
+        .default(0, "a free one"),
+    )
+    .option("--host <address>", "address to listen at; 0.0.0.0 lets other machines in", toHost, "127.0.0.1")
     .option("--key <key>", "the only key it accepts; made up, it opens nothing else (default: any)")
     .option("--pace <ms>", "pause before each event; 0 for programs", toWholeNumber(0, 10_000), 40)
     .addHelpText(
@@ -33,8 +41,16 @@ export function addEmulatorCommand(program: Command, context: Context): void {
     .action((flags: EmulatorFlags) => serve(context, flags));
 }
 
-async function serve(context: Context, { port, key, pace }: EmulatorFlags): Promise<void> {
+function toHost(text: string): string {
+  if (!/^[\w.:-]+$/.test(text))
+    throw new InvalidArgumentError("Expected an address such as 0.0.0.0, or a host name.");
+  return text;
+}
+
+async function serve(context: Context, flags: EmulatorFlags): Promise<void> {
+  const { port, host, artifactPort, key, pace } = flags;
   const { terminal, io } = context;
+  if (port !== 0 && port === artifactPort) throw new UsageError("--port and --artifact-port must differ");
   if (key !== undefined && !/^[\x21-\x7e]+$/.test(key)) {
     throw new UsageError("--key: expected visible ASCII without spaces");
   }
@@ -53,9 +69,17 @@ async function serve(context: Context, { port, key, pace }: EmulatorFlags): Prom
     () => true,
     (run) => demoScript(run, pace),
   );
-  const server = await emulator.listen({ port }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EADDRINUSE") throw error;
-    throw new Error(`port ${port} is taken: choose another one, or leave --port out`);
+  const place = { port, artifactsPort: artifactPort, hostname: host };
+  const server = await emulator.listen(place).catch((error: NodeJS.ErrnoException & { port?: number }) => {
+    if (error.code === "EADDRINUSE") {
+      const [taken, flag] =
+        error.port === artifactPort ? [artifactPort, "--artifact-port"] : [port, "--port"];
+      throw new Error(`port ${taken} is taken: choose another one, or leave ${flag} out`);
+    }
+    if (error.code === "EADDRNOTAVAIL" || error.code === "ENOTFOUND") {
+      throw new UsageError(`--host: this machine has no address ${host}`);
+    }
+    throw error;
   });
   try {
     const { url, artifactsUrl } = server;

@@ -39,6 +39,8 @@ interface WatchFlags extends FollowFlags {
   from?: string;
 }
 
+const promptHelp = "what to do; - reads it from stdin; behind -- it may be any text that begins with a dash";
+
 /** Adds the commands that follow a run: `run`, `watch`, `send`. */
 export function addRunCommands(program: Command, context: Context): void {
   const run = addCommand(
@@ -48,7 +50,7 @@ export function addRunCommands(program: Command, context: Context): void {
     'run "Fix the failing test" --repo your-org/your-repo --auto-create-pr',
     "run - --repo your-org/your-repo --timeout 30m < task.md > reply.md",
     'watch $(cursor-agents run "Update the docs" --repo your-org/your-repo --no-follow)',
-  ).argument("[prompt]", "what to do; - reads it from stdin");
+  ).argument("[prompt]", promptHelp);
   addAgentOptions(run).option(
     "--adopt",
     "with --agent-id: if that agent exists, follow its latest run instead",
@@ -79,7 +81,7 @@ export function addRunCommands(program: Command, context: Context): void {
     `send ${exampleAgent} "Also add tests" --wait-if-busy`,
     `send ${exampleAgent} --file next.md --no-follow`,
   );
-  addPromptOptions(addAgentArgument(send).argument("[prompt]", "what to do; - reads it from stdin"))
+  addPromptOptions(addAgentArgument(send).argument("[prompt]", promptHelp))
     .option("--wait-if-busy", "wait for the run that is active")
     .option("--cancel-if-busy", "cancel the run that is active");
   addStartOptions(send).action(async (agentId: string, prompt: string | undefined, flags: SendFlags) => {
@@ -117,7 +119,8 @@ async function startAgent(context: Context, text: string | undefined, flags: Run
   const isOwnId = params.agentId === undefined && params.envVars === undefined;
   if (isOwnId) params.agentId = `bc-${crypto.randomUUID()}`;
   const cursor = await context.cursor();
-  terminal.note(faint("creating an agent; that may take a minute"));
+  const known = params.agentId === undefined ? "" : ` (${params.agentId})`;
+  terminal.note(faint(`creating an agent${known}; that may take a minute`));
   const { agent, run, adopted } = await cursor.agents
     .create(params, { onConflict: isOwnId || flags.adopt ? "adopt" : "throw", signal })
     .catch((error: unknown) => {

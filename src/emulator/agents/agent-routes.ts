@@ -3,10 +3,11 @@ import type { Caller } from "../authenticate.ts";
 import type { Call, Core, Route } from "../core.ts";
 import { json } from "../exchange.ts";
 import { failedResponse, invalid } from "../failed-response.ts";
+import { messageOf } from "../failures.ts";
 import { pageAfter } from "../page.ts";
 import { startRun } from "../runs/start-run.ts";
 import type { AgentEnv, AgentRecord, RepoConfig, RunRecord } from "../store.ts";
-import { emptyBody, emptyQuery, isHttpUrl, limit, rule, text, validate } from "../validate.ts";
+import { emptyBody, emptyQuery, isAgentId, isHttpUrl, limit, rule, text, validate } from "../validate.ts";
 import type { Requester } from "../workers/worker-records.ts";
 import { type CreateAgentBody, createAgentBody } from "./agent-schemas.ts";
 import { toAgent, toAgentSummary, toRun } from "./agent-views.ts";
@@ -22,10 +23,13 @@ export const listAgentsQuery = z.strictObject({
 /**
  * The agent that the path names.
  *
- * @throws FailedResponse 404 `agent_not_found`, also for agents of another owner.
+ * @throws FailedResponse 400 `validation_error` for an id of another form, 404 `agent_not_found` for an unknown one and for
+ *   agents of another owner.
  */
 export function agentOf(call: Call): AgentRecord {
-  const agent = call.core.store.agents.get(call.params["id"] ?? "");
+  const { id = "" } = call.params;
+  if (!isAgentId(id)) throw invalid("Agent id must be in the format 'bc-<uuid>'");
+  const agent = call.core.store.agents.get(id);
   if (agent === undefined || agent.owner !== call.caller.owner) {
     throw failedResponse(404, "agent_not_found", "Agent not found");
   }
@@ -44,7 +48,7 @@ function checkPool(core: Core, owner: string, body: CreateAgentBody): void {
   if (pools.length === 0) throw invalid(`Pool '${name}' does not exist`);
   const isForAnyRepo = name !== "default" && pools.some((pool) => pool.repo === undefined);
   if ((body.repos?.length ?? 0) > 1 && !isForAnyRepo) {
-    throw invalid("Only an any-repo named pool takes more than one repository");
+    throw invalid(messageOf("several_repositories"));
   }
 }
 
@@ -83,11 +87,16 @@ export function addAgent(
     createdAt: now,
     updatedAt: now,
     runs: [],
+    updates: 0,
     branches: [],
     gitKnown: false,
     artifacts: new Map(),
     overrides: {},
     ...(body.customSubagents === undefined ? {} : { customSubagents: body.customSubagents }),
+    ...(body.openAsCursorGithubApp === undefined
+      ? {}
+      : { openAsCursorGithubApp: body.openAsCursorGithubApp }),
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
   };
   const run = startRun(core, agent, body.prompt.text, body.mode);
   store.agents.set(agent.id, agent);
@@ -105,7 +114,7 @@ function requesterOf({ info, serviceAccountId }: Caller): Requester {
 
 async function createAgent({ core, body, caller, query }: Call) {
   validate(emptyQuery, query);
-  if (typeof body === "object" && body !== null && "metadata" in body) {
+  if (!core.options.metadata && typeof body === "object" && body !== null && "metadata" in body) {
     throw failedResponse(403, "feature_unavailable", "API v1 agent metadata is not enabled.");
   }
   const input = validate(createAgentBody, body);

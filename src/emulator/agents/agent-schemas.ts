@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { isHttpUrl, rule, text } from "../validate.ts";
+import { messageOf } from "../failures.ts";
+import { isAgentId, isHttpUrl, repositoryUrl, rule, text } from "../validate.ts";
 
 const megabyte = 1024 * 1024;
 
@@ -22,6 +23,7 @@ const image = z
       "Image needs either data or url",
     ),
     rule((value) => value.data === undefined || value.mimeType !== undefined, "Image data needs a mimeType"),
+    rule((value) => /^[A-Za-z0-9+/]*={0,2}$/.test(value.data ?? ""), "Image data must be base64"),
     rule((value) => value.url === undefined || value.mimeType === undefined, "Image url excludes mimeType"),
     rule((value) => value.url === undefined || isHttpUrl(value.url), "Image url must be http or https"),
     rule((value) => ((value.data?.length ?? 0) * 3) / 4 <= 15 * megabyte, "Image must be at most 15 MB"),
@@ -35,7 +37,7 @@ const model = z.strictObject({
 });
 
 const repo = z.strictObject({
-  url: text,
+  url: repositoryUrl,
   startingRef: z.optional(text),
   prUrl: z.optional(z.string().check(rule(isHttpUrl, "Invalid url"))),
 });
@@ -106,32 +108,38 @@ const customSubagents = z
     rule((agents) => isUnique(agents.map((agent) => agent.name)), "Subagent names must be unique"),
   );
 
-const envVars = z.record(z.string(), z.string()).check(
-  rule((values) => Object.keys(values).length <= 50, "envVars must have at most 50 entries"),
+const envVars = (field: string) =>
+  z.record(z.string(), z.string()).check(
+    rule((values) => Object.keys(values).length <= 50, `${field} must have at most 50 entries`),
+    rule(
+      (values) => Object.keys(values).every((name) => name !== "" && bytesOf(name) <= 255),
+      `${field} names must be 1 to 255 bytes`,
+    ),
+    rule(
+      (values) => Object.keys(values).every((name) => !name.startsWith("CURSOR_")),
+      `${field} names can't start with CURSOR_`,
+    ),
+    rule(
+      (values) => Object.values(values).every((value) => value !== "" && bytesOf(value) <= 4096),
+      `${field} values must be 1 to 4096 bytes`,
+    ),
+  );
+
+const metadata = z.record(z.string(), z.string()).check(
+  rule((values) => Object.keys(values).length <= 50, "metadata must have at most 50 entries"),
   rule(
-    (values) => Object.keys(values).every((name) => name !== "" && bytesOf(name) <= 255),
-    "envVars names must be 1 to 255 bytes",
+    (values) => Object.keys(values).every((name) => name !== "" && name.length <= 255),
+    "metadata names must be 1 to 255 characters",
   ),
   rule(
-    (values) => Object.keys(values).every((name) => !name.startsWith("CURSOR_")),
-    "envVars names can't start with CURSOR_",
-  ),
-  rule(
-    (values) => Object.values(values).every((value) => value !== "" && bytesOf(value) <= 4096),
-    "envVars values must be 1 to 4096 bytes",
+    (values) => Object.values(values).every((value) => bytesOf(value) <= 4096),
+    "metadata values must be at most 4096 bytes",
   ),
 );
 
 const mode = z.enum(["agent", "plan"]);
 
-const agentId = z
-  .string()
-  .check(
-    rule(
-      (value) => /^bc-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value),
-      "agentId must be in the format 'bc-<uuid>'",
-    ),
-  );
+const agentId = z.string().check(rule(isAgentId, "agentId must be in the format 'bc-<uuid>'"));
 
 /** Body of Create An Agent. */
 export const createAgentBody = z
@@ -145,10 +153,14 @@ export const createAgentBody = z
     workOnCurrentBranch: z.optional(z.boolean()),
     autoCreatePR: z.optional(z.boolean()),
     skipReviewerRequest: z.optional(z.boolean()),
-    envVars: z.optional(envVars),
+    envVars: z.optional(envVars("envVars")),
     mcpServers: z.optional(mcpServers),
     customSubagents: z.optional(customSubagents),
     mode: z.optional(mode),
+    openAsCursorGithubApp: z.optional(z.boolean()),
+    agentServeAgent: z.optional(z.string()),
+    runEnvVars: z.optional(envVars("runEnvVars")),
+    metadata: z.optional(metadata),
   })
   .check(
     rule(
@@ -161,16 +173,20 @@ export const createAgentBody = z
     ),
     rule(
       (body) => !(body.env?.type === "machine" && (body.repos?.length ?? 0) > 1),
-      "Only an any-repo named pool takes more than one repository",
+      messageOf("several_repositories"),
     ),
   );
 
-/** Body of Create A Run. `model` is not documented, but taken and checked (seen October 2026). */
+/**
+ * Body of Create A Run. `model` is not documented, but taken and checked (seen October 2026); `envVars` is in the types of the
+ * vendor's SDK.
+ */
 export const createRunBody = z.strictObject({
   prompt,
   mcpServers: z.optional(mcpServers),
   mode: z.optional(mode),
   model: z.optional(model),
+  envVars: z.optional(envVars("envVars")),
 });
 
 export type CreateAgentBody = z.infer<typeof createAgentBody>;

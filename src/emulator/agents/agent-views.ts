@@ -56,6 +56,10 @@ export function toAgent(agent: AgentRecord, options: ResolvedOptions): Agent {
     autoCreatePR: agent.autoCreatePR,
     skipReviewerRequest: agent.skipReviewerRequest,
     ...(agent.customSubagents === undefined ? {} : { customSubagents: agent.customSubagents }),
+    ...(agent.openAsCursorGithubApp === undefined
+      ? {}
+      : { openAsCursorGithubApp: agent.openAsCursorGithubApp }),
+    ...(agent.metadata === undefined ? {} : { metadata: agent.metadata }),
     ...agent.overrides,
   } as Agent;
 }

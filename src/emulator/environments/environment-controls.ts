@@ -1,3 +1,14 @@
+import {
+  anything,
+  checkOptions,
+  count,
+  enforce,
+  list,
+  name,
+  type OptionTable,
+  oneOf,
+  string,
+} from "../check-options.ts";
 import type { EnvironmentBuild, EnvironmentStore } from "./environment-store.ts";
 import {
   type SecretHolder,
@@ -27,6 +38,29 @@ export interface AddSecretInit {
   team?: string;
 }
 
+const secretInit: OptionTable<AddSecretInit> = {
+  name,
+  value: string,
+  type: oneOf("runtime_secret", "environment_variable", "build_secret"),
+  repos: list(name),
+  environmentId: name,
+  userId: count,
+  userEmail: name,
+  team: name,
+};
+
+const buildInit: OptionTable<EnvironmentBuild> = {
+  id: name,
+  environmentId: name,
+  status: name,
+  trigger: name,
+  draft: anything,
+  failure: anything,
+  createdAt: name,
+  updatedAt: name,
+  completedAt: name,
+};
+
 /** A secret, including its value. */
 export interface StoredSecret {
   /** Id as in answers: `secv_…`. */
@@ -54,6 +88,7 @@ export class EnvironmentControls {
 
   /** Adds a build. Agents start from the newest build that succeeded and is not a draft. */
   addBuild(environmentId: string, build: Partial<EnvironmentBuild> = {}): EnvironmentBuild {
+    checkOptions("CursorEmulator: addBuild", build, buildInit);
     const environment = this.#store().get(environmentId);
     if (environment === undefined)
       throw new Error(`CursorEmulator: no environment has the id ${environmentId}`);
@@ -82,6 +117,9 @@ export class SecretControls {
 
   /** Adds a version of a secret and returns its id. A second version of a name, a build secret or a personal one is allowed. */
   add(init: AddSecretInit): string {
+    checkOptions("CursorEmulator: secrets.add", init, secretInit);
+    enforce(init.name, name, "CursorEmulator: secrets.add: name");
+    enforce(init.value, string, "CursorEmulator: secrets.add: value");
     return this.#context().secrets.add(holderOf(init), init.name, init).id;
   }
 }

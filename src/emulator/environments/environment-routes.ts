@@ -3,7 +3,7 @@ import type { Call, Route } from "../core.ts";
 import { json } from "../exchange.ts";
 import { FailedResponse, failedResponse } from "../failed-response.ts";
 import { pageAfter, pageAt, readOffset } from "../page.ts";
-import { emptyQuery, limit, rule, text, validate } from "../validate.ts";
+import { emptyQuery, limit, repositoryUrl, rule, text, validate } from "../validate.ts";
 import { type EnvironmentRecord, isInScope } from "./environment-store.ts";
 
 const name = z.string().check(z.minLength(1), z.maxLength(255));
@@ -23,7 +23,7 @@ const environmentJson = z.string().check(
 export const createEnvironmentBody = z.strictObject({
   owner: z.enum(["personal", "team"]),
   name,
-  repos: z.array(z.strictObject({ url: text })).check(z.maxLength(100)),
+  repos: z.array(z.strictObject({ url: repositoryUrl })).check(z.maxLength(100)),
   environmentJson,
 });
 

@@ -1,6 +1,7 @@
 import type { BodySource } from "../body-source.ts";
 import type { ResolvedOptions } from "../emulator-options.ts";
 import { type Answer, type IncomingRequest, isSource, type Outcome } from "../exchange.ts";
+import { ownFailure } from "../failed-response.ts";
 
 function withCode(message: string, code: string, more: Record<string, unknown> = {}): Error {
   return Object.assign(new Error(message), { code, ...more });
@@ -90,6 +91,14 @@ function toStream(source: BodySource, signal: AbortSignal): ReadableStream<Uint8
 const bodyless = new Set([101, 204, 205, 304]);
 
 function toResponse(answer: Answer, url: string, signal: AbortSignal, redirected: boolean): Response {
+  try {
+    return buildResponse(answer, url, signal, redirected);
+  } catch (error) {
+    return buildResponse(ownFailure(error), url, signal, redirected);
+  }
+}
+
+function buildResponse(answer: Answer, url: string, signal: AbortSignal, redirected: boolean): Response {
   const { status, headers } = answer;
   let body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | null = null;
   if (bodyless.has(status)) {
@@ -148,8 +157,10 @@ function redirectRequest(request: Request, body: Uint8Array, status: number, tar
 /** Creates a `fetch` that is answered in memory. @internal */
 export function createFetch(options: ResolvedOptions, handle: Handle): typeof globalThis.fetch {
   return async (input, init) => {
-    const first = new Request(input, init);
-    const signal = init?.signal ?? first.signal;
+    // In jsdom a signal is of another realm, and `Request` rejects it.
+    const { signal: given, ...rest } = init ?? {};
+    const first = new Request(input, rest);
+    const signal = given ?? first.signal;
     if (signal.aborted) throw signal.reason;
     let request = first;
     let body = new Uint8Array(await unlessAborted(signal, first.arrayBuffer()));

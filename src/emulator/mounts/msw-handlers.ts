@@ -33,7 +33,7 @@ async function respond(fetch: typeof globalThis.fetch, request: Request): Promis
   } catch (error) {
     // msw has rejected an aborted request itself, so this response is ignored.
     if (request.signal.aborted) return Response.error();
-    if (error instanceof TypeError && error.message === "fetch failed") return Response.error();
+    if ((error as Partial<Error>)?.message === "fetch failed") return Response.error();
     throw error;
   }
 }

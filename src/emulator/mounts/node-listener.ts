@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { BodySource } from "../body-source.ts";
+import { checkOptions, name, type OptionTable, whole } from "../check-options.ts";
 import {
   type Answer,
   type HeaderEntries,
@@ -9,18 +10,30 @@ import {
   isSource,
   type Outcome,
 } from "../exchange.ts";
+import { ownFailure } from "../failed-response.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
   /** @default a free port */
   port?: number;
-  /** @default "127.0.0.1" */
+  /** Port of the artifact storage. @default a free port */
+  artifactsPort?: number;
+  /**
+   * Address to listen at; `"0.0.0.0"` or `"::"` for every address of this machine. Presigned URLs then have the host name that
+   * the request had in its `Host` header. @default "127.0.0.1"
+   */
   hostname?: string;
 }
 
+const listenOptions: OptionTable<ListenOptions> = {
+  port: whole(0, 65_535),
+  artifactsPort: whole(0, 65_535),
+  hostname: name,
+};
+
 /** An emulator that serves over HTTP. */
 export interface EmulatorServer extends AsyncDisposable {
-  /** Base URL of the API: pass it as the client's `baseUrl`. */
+  /** Base URL of the API on this machine: pass it as the client's `baseUrl`. */
   readonly url: string;
   /** Origin of presigned artifact URLs, on a port of its own. */
   readonly artifactsUrl: string;
@@ -93,10 +106,23 @@ async function send(response: ServerResponse, answer: Answer): Promise<void> {
   await sendSource(response, body, declaredLength);
 }
 
+/** Which of the two servers has the request, and where both are reached from this machine. */
+interface Place {
+  realm: IncomingRequest["realm"];
+  url: string;
+  artifactsUrl: string;
+}
+
+/** The origin as the sender of a request reaches it: under the host name in its `Host` header. */
+function atHost(origin: string, host: string | undefined): string {
+  const [, hostname] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::\d+)?$/i.exec(host ?? "") ?? [];
+  return hostname === undefined ? origin : `http://${hostname}:${new URL(origin).port || 80}`;
+}
+
 async function serve(
   message: IncomingMessage,
   response: ServerResponse,
-  place: Pick<IncomingRequest, "realm" | "artifactsOrigin"> & { origin: string },
+  place: Place,
   handle: Handle,
 ): Promise<void> {
   const left = new AbortController();
@@ -105,10 +131,10 @@ async function serve(
   const target = message.url ?? "/";
   const outcome = await handle({
     realm: place.realm,
-    artifactsOrigin: place.artifactsOrigin,
+    artifactsOrigin: atHost(place.artifactsUrl, message.headers.host),
     method: message.method ?? "GET",
     target,
-    url: place.origin + target,
+    url: (place.realm === "api" ? atHost(place.url, message.headers.host) : place.artifactsUrl) + target,
     headers: entriesOf(message),
     body,
     signal: left.signal,
@@ -117,8 +143,12 @@ async function serve(
   else if (outcome.kind === "answer") await send(response, outcome.answer);
 }
 
-function originOf(server: Server, hostname: string): string {
+/** The addresses that mean every address of this machine, and the one of them that is surely reachable from it. */
+const wildcards: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+function originOf(server: Server, address: string): string {
   const { port } = server.address() as AddressInfo;
+  const hostname = wildcards[address] ?? address;
   return `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
@@ -141,24 +171,28 @@ function shut(server: Server): Promise<void> {
 
 /** Serves the API and the artifact storage over HTTP, each on its own port. @internal */
 export async function listen(handle: Handle, options: ListenOptions): Promise<EmulatorServer> {
-  const { port = 0, hostname = "127.0.0.1" } = options;
+  checkOptions("CursorEmulator: listen", options, listenOptions);
+  const { port = 0, artifactsPort = 0, hostname = "127.0.0.1" } = options;
   const api = createServer();
   const artifacts = createServer();
   await open(api, port, hostname);
-  await open(artifacts, 0, hostname);
+  try {
+    await open(artifacts, artifactsPort, hostname);
+  } catch (error) {
+    await shut(api);
+    throw error;
+  }
   const url = originOf(api, hostname);
   const artifactsUrl = originOf(artifacts, hostname);
-  const on = (server: Server, realm: IncomingRequest["realm"], origin: string) =>
+  const on = (server: Server, realm: IncomingRequest["realm"]) =>
     server.on("request", (message, response) => {
-      serve(message, response, { realm, artifactsOrigin: artifactsUrl, origin }, handle).catch(
-        (error: unknown) => {
-          if (response.headersSent) response.destroy();
-          else response.writeHead(500, { "content-type": "text/plain" }).end(String(error));
-        },
-      );
+      serve(message, response, { realm, url, artifactsUrl }, handle).catch((error: unknown) => {
+        if (response.headersSent) response.destroy();
+        else void send(response, ownFailure(error));
+      });
     });
-  on(api, "api", url);
-  on(artifacts, "artifacts", artifactsUrl);
+  on(api, "api");
+  on(artifacts, "artifacts");
   const close = async () => {
     await Promise.all([shut(api), shut(artifacts)]);
   };

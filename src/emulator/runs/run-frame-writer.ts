@@ -1,5 +1,30 @@
-import type { RunRecord, Store } from "../store.ts";
-import type { JsonValue, ToolOptions } from "./run-script.ts";
+import { fingerprint, toBytes } from "../body-source.ts";
+import type { AgentRecord, RunRecord, Store } from "../store.ts";
+import type { JsonValue, ToolCall } from "./run-script.ts";
+import {
+  completeArguments,
+  completeResult,
+  isAnnounced,
+  partialArguments,
+  toInteractionToolCall,
+} from "./tool-forms.ts";
+
+/** A tool call in the forms that its frames have. */
+interface Written {
+  call: { callId: string; name: string };
+  modelCallId: string;
+  isAnnounced: boolean;
+  partials: readonly JsonValue[];
+  args: JsonValue | undefined;
+  /** `args` of a frame, or the flag that they were left out. */
+  shown: object;
+  /** `result` of the last frame. */
+  result: object;
+  toolCall: Record<string, unknown>;
+  outputTokens: number;
+}
+
+const tokensOf = (text: string) => Math.max(1, Math.ceil(text.length / 4));
 
 /**
  * Writes frames in the form of the service: each simplified frame is followed by its `interaction_update` twin with the
@@ -7,18 +32,24 @@ import type { JsonValue, ToolOptions } from "./run-script.ts";
  */
 export class RunFrameWriter {
   readonly #store: Store;
+  readonly #agent: AgentRecord;
   readonly #run: RunRecord;
   readonly #interactions: boolean;
   #stepId = 0;
   #stepStartedAt: number | undefined;
   #thinkingStartedAt: number | undefined;
-  #afterTool = false;
-  #toolCount = 0;
+  /** What comes next starts a new step. */
+  #isStepOver = false;
+  #modelCalls = 0;
   #tokens = 0;
+  #deltas = 0;
+  /** Tokens of deltas that had no `token-delta` of their own. */
+  #uncounted = 0;
   readonly #requestId: string;
 
-  constructor(store: Store, run: RunRecord, interactions: boolean) {
+  constructor(store: Store, agent: AgentRecord, run: RunRecord, interactions: boolean) {
     this.#store = store;
+    this.#agent = agent;
     this.#run = run;
     this.#interactions = interactions;
     this.#requestId = `serverGenReqId_${store.ids.uuid()}`;
@@ -35,91 +66,120 @@ export class RunFrameWriter {
     this.#update({ type: "user-message-appended", userMessage });
   }
 
+  /** Ends the step: what follows belongs to the next one. */
+  step(): void {
+    this.#endThinking();
+    this.#isStepOver = true;
+  }
+
   thinking(text: string): void {
-    this.#betweenSteps();
+    this.#enterStep();
     this.#thinkingStartedAt ??= this.#store.now();
     this.#pair("thinking", { text }, { type: "thinking-delta", text });
-    this.#countTokens(text);
+    this.#countDelta(text);
   }
 
   text(text: string): void {
     this.#endThinking();
-    this.#betweenSteps();
+    this.#enterStep();
     this.#pair("assistant", { text }, { type: "text-delta", text });
-    this.#countTokens(text);
+    this.#countDelta(text);
   }
 
-  tool(name: string, args: JsonValue | undefined, result: JsonValue | undefined, options: ToolOptions): void {
+  /** Writes tool calls that run at the same time: one step, in which their frames interleave. */
+  tools(calls: readonly ToolCall[]): void {
     this.#endThinking();
-    const { error, growingArgs = [], truncated } = options;
-    const callId = options.callId ?? `tool_${this.#store.ids.uuid()}`;
-    const modelCallId = `${this.#requestId}-${++this.#toolCount}-aaaa`;
-    const call = { callId, name };
-    const shownArgs = args === undefined || truncated?.args === true ? {} : { args };
-    const flag = truncated === undefined ? {} : { truncated };
-    const argsFlag = truncated?.args === true ? { truncated: { args: true } } : {};
-    this.#single("tool_call", { ...call, status: "running" });
-    for (const partial of growingArgs) {
-      this.#pair(
-        "tool_call",
-        { ...call, status: "running", args: partial },
-        { type: "partial-tool-call", callId, toolCall: toInteractionToolCall(name, partial), modelCallId },
-      );
+    this.#enterStep();
+    for (const { args } of calls) this.#countArguments(JSON.stringify(args ?? {}));
+    const written = calls.map((call) => this.#write(call));
+    for (const { call, isAnnounced } of written) {
+      if (isAnnounced) this.#single("tool_call", { ...call, status: "running" });
     }
-    this.#pair(
-      "tool_call",
-      { ...call, status: "running", ...shownArgs, ...argsFlag },
-      { type: "tool-call-started", callId, toolCall: toInteractionToolCall(name, args), modelCallId },
+    for (const tool of written) {
+      for (const args of tool.partials) {
+        const toolCall = toInteractionToolCall(tool.call.name, args);
+        this.#toolPair(tool, "partial-tool-call", { status: "running", args }, toolCall);
+      }
+    }
+    // A call whose arguments come in pieces has them all a little later than the others.
+    const inOrder = [...written].sort(
+      (one, other) => Number(one.partials.length > 0) - Number(other.partials.length > 0),
     );
-    const wrapped = error === undefined ? { success: result ?? {} } : { error };
-    const outcome = {
-      ...(result === undefined ? {} : { result }),
-      ...(error === undefined ? {} : { error }),
-    };
-    this.#pair(
-      "tool_call",
-      {
-        ...call,
-        status: "completed",
-        ...shownArgs,
-        ...(truncated?.result === true ? {} : { result: wrapped }),
-        ...flag,
-      },
-      {
-        type: "tool-call-completed",
-        callId,
-        toolCall: toInteractionToolCall(name, args, outcome),
-        modelCallId,
-      },
-    );
-    this.#countTokens(JSON.stringify(args ?? {}));
-    this.#afterTool = true;
+    for (const tool of inOrder) {
+      const toolCall = toInteractionToolCall(tool.call.name, tool.args);
+      this.#toolPair(tool, "tool-call-started", { status: "running", ...tool.shown }, toolCall);
+    }
+    for (const tool of inOrder) {
+      this.#toolPair(tool, "tool-call-completed", { status: "completed", ...tool.result }, tool.toolCall);
+      this.#update({ type: "token-delta", tokens: tool.outputTokens });
+    }
+    this.#isStepOver = true;
   }
 
   /** Writes the end of a turn that was not interrupted. */
   endTurn(): void {
     this.#endThinking();
+    this.#flushTokens();
     this.#update({ type: "turn-ended" });
     this.#endStep();
   }
 
+  #write({ name, args: given, result: success, ...options }: ToolCall): Written {
+    const { error, truncated, exact = false } = options;
+    const callId = options.callId ?? `tool_${this.#store.ids.uuid()}`;
+    const args = exact ? given : completeArguments(name, given, { callId, agentId: this.#agent.id });
+    const wrapped = exact ? { success: success ?? {} } : completeResult(name, given, success);
+    const outcome = error === undefined ? wrapped : { error };
+    const hasArgs = args !== undefined && truncated?.args !== true;
+    const shown = hasArgs ? { args } : {};
+    const toolCall = toInteractionToolCall(
+      name,
+      args,
+      error === undefined ? { success: wrapped["success"] ?? {} } : { error },
+    );
+    return {
+      call: { callId, name },
+      modelCallId: this.#modelCallId(),
+      isAnnounced: isAnnounced(name),
+      partials: options.growingArgs ?? (truncated?.args === true ? [] : partialArguments(name, args)),
+      args,
+      shown: { ...shown, ...(truncated?.args === true ? { truncated: { args: true } } : {}) },
+      result: {
+        ...shown,
+        ...(truncated?.result === true ? {} : { result: outcome }),
+        ...(truncated === undefined ? {} : { truncated }),
+      },
+      toolCall,
+      outputTokens: tokensOf(JSON.stringify(outcome)),
+    };
+  }
+
+  /** Ends in the number of a call, which has gaps, and in four characters. */
+  #modelCallId(): string {
+    const number = ++this.#modelCalls;
+    const digest = fingerprint(toBytes(`${this.#requestId} ${number}`)).slice(0, 8);
+    const suffix = Number.parseInt(digest, 16).toString(36).slice(-4).padStart(4, "0");
+    return `${this.#requestId}-${number}-${suffix}`;
+  }
+
   #startStep(): void {
     this.#stepStartedAt = this.#store.now();
+    this.#stepId = this.#agent.updates;
     this.#update({ type: "step-started", stepId: this.#stepId });
   }
 
   #endStep(): void {
     const stepDurationMs = this.#store.now() - (this.#stepStartedAt ?? this.#store.now());
     this.#update({ type: "step-completed", stepId: this.#stepId, stepDurationMs });
-    // The step ids of the service have gaps.
-    this.#stepId += 11 + this.#toolCount;
   }
 
   /** A step ends with its tool calls; what follows them starts the next step. */
-  #betweenSteps(): void {
-    if (!this.#afterTool) return;
-    this.#afterTool = false;
+  #enterStep(): void {
+    if (!this.#isStepOver) return;
+    this.#isStepOver = false;
+    this.#flushTokens();
     this.#endStep();
+    this.#modelCalls += 3;
     this.#startStep();
   }
 
@@ -130,9 +190,27 @@ export class RunFrameWriter {
     this.#update({ type: "thinking-completed", thinkingDurationMs });
   }
 
-  #countTokens(text: string): void {
-    const tokens = Math.max(1, Math.ceil(text.length / 4));
+  /** Counts a delta's tokens. Each fifth delta has no `token-delta`: the next one counts for both, as with the service. */
+  #countDelta(text: string): void {
+    const tokens = tokensOf(text);
     this.#tokens += tokens;
+    this.#uncounted += tokens;
+    this.#deltas += 1;
+    if (this.#deltas % 5 !== 0) this.#flushTokens();
+  }
+
+  /** The arguments of a tool are written before its call is announced, in up to three pieces. */
+  #countArguments(text: string): void {
+    const tokens = tokensOf(text);
+    this.#tokens += tokens;
+    this.#uncounted += tokens;
+    const piece = Math.ceil(this.#uncounted / 3);
+    while (this.#uncounted > 0) this.#flushTokens(Math.min(piece, this.#uncounted));
+  }
+
+  #flushTokens(tokens = this.#uncounted): void {
+    if (tokens === 0) return;
+    this.#uncounted -= tokens;
     this.#update({ type: "token-delta", tokens });
   }
 
@@ -141,74 +219,27 @@ export class RunFrameWriter {
   }
 
   #single(name: string, data: unknown): void {
-    this.#run.log.frame(name, data, this.#store.mintStreamId(this.#run.id));
+    this.#run.log.frame(name, data, this.#mintId());
   }
 
   #pair(name: string, data: unknown, twin: Record<string, unknown>): void {
-    const id = this.#store.mintStreamId(this.#run.id);
+    const id = this.#mintId();
     this.#run.log.frame(name, data, id);
     if (this.#interactions) this.#run.log.frame("interaction_update", twin, id);
   }
-}
 
-// `interaction_update` frames name tools differently from `tool_call` frames (July 2026 captures).
-const interactionTypes: Readonly<Record<string, string>> = {
-  codebase_search: "semSearch",
-  create_plan: "createPlan",
-  delete_file: "delete",
-  edit_file: "edit",
-  file_search: "glob",
-  generate_image: "generateImage",
-  grep_search: "grep",
-  list_dir: "ls",
-  read_file: "read",
-  read_lints: "readLints",
-  run_terminal_cmd: "shell",
-  todo_write: "updateTodos",
-  write_file: "write",
-};
+  #toolPair(
+    { call, modelCallId }: Written,
+    type: string,
+    data: object,
+    toolCall: Record<string, unknown>,
+  ): void {
+    const { callId } = call;
+    this.#pair("tool_call", { ...call, ...data }, { type, callId, toolCall, modelCallId });
+  }
 
-// `interaction_update` frames also have fewer fields: only these keys.
-const keptArguments: Readonly<Record<string, readonly string[]>> = {
-  delete: ["path"],
-  edit: ["path"],
-  read: ["path"],
-  shell: ["command", "workingDirectory", "timeout"],
-};
-
-const keptResults: Readonly<Record<string, readonly string[]>> = {
-  delete: ["fileSize"],
-  edit: ["linesAdded", "linesRemoved", "diffString"],
-  read: ["content", "totalLines", "fileSize"],
-};
-
-function isObject(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function pick(value: JsonValue | undefined, keys: readonly string[] | undefined): JsonValue | undefined {
-  if (keys === undefined || !isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));
-}
-
-function interactionResult(type: string, result: JsonValue): JsonValue {
-  if (type !== "shell" || !isObject(result)) return pick(result, keptResults[type]) ?? null;
-  const { exitCode = 0, signal = "", stdout = "", stderr = "", executionTime = 0 } = result;
-  return { exitCode, signal, stdout, stderr, executionTime };
-}
-
-/** `toolCall` of an `interaction_update` frame: the same call under the names of that kind of frame. */
-export function toInteractionToolCall(
-  name: string,
-  args: JsonValue | undefined,
-  outcome?: { result?: JsonValue; error?: JsonValue },
-): Record<string, unknown> {
-  const type = interactionTypes[name] ?? name;
-  const call = { type, args: pick(args, keptArguments[type]) ?? {} };
-  if (outcome === undefined) return call;
-  const result =
-    outcome.error === undefined
-      ? { status: "success", value: interactionResult(type, outcome.result ?? {}) }
-      : { status: "error", error: outcome.error };
-  return { ...call, result };
+  #mintId(): string {
+    this.#agent.updates += 1;
+    return this.#store.mintStreamId();
+  }
 }

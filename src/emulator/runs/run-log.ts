@@ -47,6 +47,12 @@ export class RunLog {
     this.append({ kind: "frame", bytes, liveOnly, ...(id === undefined ? {} : { id }) });
   }
 
+  /** Forgets what was written. */
+  clear(): void {
+    this.entries.length = 0;
+    this.#positions.clear();
+  }
+
   close(): void {
     this.#closed = true;
     this.#notify();

@@ -1,5 +1,6 @@
 import { completeUsage, toResultData } from "../agents/agent-views.ts";
 import { toBytes } from "../body-source.ts";
+import type { Clock, ManualClock } from "../clock.ts";
 import type { ResolvedOptions } from "../emulator-options.ts";
 import { withoutScheme } from "../repository.ts";
 import { type AgentRecord, isTerminal, type RunRecord, type RunStatus, type Store } from "../store.ts";
@@ -9,18 +10,31 @@ import type { FinishOptions, RunScript, ScriptStep } from "./run-script.ts";
 
 /** Named gates at which scripts wait. A released gate stays open, so a release before the wait is not lost. @internal */
 export class Gates {
+  readonly #clock: Clock;
   readonly #open = new Set<string>();
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** Calls back when the gate is open. Returns a function that stops waiting. */
-  wait(name: string, callback: () => void): () => void {
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Calls back when the gate is open. Returns a function that stops waiting. `what` tells a test what is waited for. */
+  wait(name: string, what: string, callback: () => void): () => void {
     if (this.#open.has(name)) {
       callback();
       return () => {};
     }
+    const forget = (this.#clock as Partial<ManualClock>).noteHold?.(what);
     const waiting = this.#waiting.get(name) ?? new Set();
-    this.#waiting.set(name, waiting.add(callback));
-    return () => waiting.delete(callback);
+    const pass = () => {
+      forget?.();
+      callback();
+    };
+    this.#waiting.set(name, waiting.add(pass));
+    return () => {
+      forget?.();
+      waiting.delete(pass);
+    };
   }
 
   release(name: string): void {
@@ -59,7 +73,7 @@ export class RunPlayer {
   constructor(init: RunPlayerInit) {
     this.#init = init;
     this.#steps = init.script.complete();
-    this.#frames = new RunFrameWriter(init.store, init.run, init.options.interactionUpdates);
+    this.#frames = new RunFrameWriter(init.store, init.agent, init.run, init.options.interactionUpdates);
   }
 
   /** Writes nothing more, and clears the timer. */
@@ -70,14 +84,16 @@ export class RunPlayer {
 
   async play(): Promise<void> {
     const { options, gate } = this.#init;
-    if (gate !== undefined) await this.#hold(gate);
+    if (gate !== undefined) await this.#hold(gate, `a worker for ${this.#init.run.id}`);
     if (this.#stopped) return;
     await this.#sleep(options.startDelayMs);
     if (this.#stopped) return;
     const recorded = this.#init.run.leadRecorded;
+    const first = this.#steps.findIndex(({ kind }) => kind !== "heartbeat");
+    for (const step of this.#steps.slice(0, first)) await this.#perform(step);
     if (recorded) this.#changeStatus("RUNNING");
     else this.#begin();
-    for (const step of this.#steps) {
+    for (const step of this.#steps.slice(first)) {
       if (options.pace > 0 && spoken.has(step.kind)) await this.#sleep(options.pace);
       if (this.#stopped) return;
       await this.#perform(step);
@@ -88,7 +104,7 @@ export class RunPlayer {
   /** Ends the run from outside of its script. */
   endAs(status: "CANCELLED" | "ERROR" | "EXPIRED"): void {
     this.stop();
-    this.#end(status, {});
+    this.#conclude(status, {});
   }
 
   #begin(): void {
@@ -107,17 +123,20 @@ export class RunPlayer {
         this.#text += step.text;
         return this.#frames.text(step.text);
       case "tool":
-        return this.#frames.tool(step.name, step.args, step.result, step.options);
+        return this.#frames.tools(step.calls);
+      case "step":
+        return this.#frames.step();
+      case "heartbeat":
+        return run.log.frame("heartbeat", {}, undefined, true);
       case "wait":
         return this.#sleep(step.ms);
       case "hold":
-        return this.#hold(step.name);
+        return this.#hold(step.name, `the release of gate "${step.name}"`);
       case "status":
         if (!isTerminal(step.status)) this.#changeStatus(step.status as RunStatus);
         return run.log.frame("status", { runId: run.id, status: step.status });
       case "event": {
-        const id = step.id === false ? undefined : (step.id ?? store.mintStreamId(run.id));
-        if (id !== undefined) store.claimStreamId(id, run.id);
+        const id = step.id === false ? undefined : (step.id ?? store.mintStreamId());
         return run.log.frame(step.name, step.data, id);
       }
       case "raw":
@@ -141,7 +160,6 @@ export class RunPlayer {
         return this.#push(step.branch, step.repoUrl, step.prUrl);
       case "recorded": {
         const { bytes, id, status, name } = step.frame;
-        if (id !== undefined) store.claimStreamId(id, run.id);
         if (status !== undefined && !isTerminal(status)) this.#changeStatus(status as RunStatus);
         run.log.append({ kind: "frame", bytes, liveOnly: false, ...(id === undefined ? {} : { id }) });
         if (name === "done") run.log.close();
@@ -160,10 +178,15 @@ export class RunPlayer {
     }
   }
 
-  #end(status: RunStatus, options: FinishOptions): void {
+  async #end(status: RunStatus, options: FinishOptions): Promise<void> {
+    if (status === "FINISHED") this.#frames.endTurn();
+    await this.#sleep(this.#init.options.windDownMs);
+    if (!this.#stopped) this.#conclude(status, options);
+  }
+
+  #conclude(status: RunStatus, options: FinishOptions): void {
     const { store, agent, run } = this.#init;
     if (status === "FINISHED") {
-      this.#frames.endTurn();
       this.#pushAtTheEnd(options);
       const text = options.text ?? this.#text;
       if (text !== "") run.result = text;
@@ -172,7 +195,7 @@ export class RunPlayer {
     this.#setOutcome(status, options);
     // The service sends FINISHED here even for a cancelled run; only `result` says CANCELLED (July 2026 capture).
     run.log.frame("status", { runId: run.id, status: status === "CANCELLED" ? "FINISHED" : status });
-    const id = store.mintStreamId(run.id);
+    const id = store.mintStreamId();
     run.log.frame("result", toResultData(agent, run), id);
     run.log.frame("done", {}, id);
     run.log.close();
@@ -208,7 +231,8 @@ export class RunPlayer {
   #pushAtTheEnd({ branch, prUrl }: FinishOptions): void {
     const { agent } = this.#init;
     const last = agent.branches.at(-1);
-    if (branch !== undefined || prUrl !== undefined) {
+    const opensPullRequest = agent.autoCreatePR && last === undefined && agent.repos.length > 0;
+    if (branch !== undefined || prUrl !== undefined || opensPullRequest) {
       this.#push(branch ?? last?.branch ?? `cursor/agent-${agent.order}`, last?.repoUrl, prUrl);
     }
     const pushed = agent.branches.at(-1);
@@ -236,9 +260,9 @@ export class RunPlayer {
     });
   }
 
-  #hold(name: string): Promise<void> {
+  #hold(name: string, what: string): Promise<void> {
     return new Promise((resolve) => {
-      const leave = this.#init.gates.wait(name, resolve);
+      const leave = this.#init.gates.wait(name, what, resolve);
       this.#stopWaiting = () => {
         leave();
         resolve();

@@ -1,4 +1,20 @@
 import { toBytes } from "../body-source.ts";
+import {
+  anything,
+  bool,
+  checkOptions,
+  content,
+  count,
+  duration,
+  either,
+  enforce,
+  group,
+  list,
+  name as nameCheck,
+  type OptionTable,
+  oneOf,
+  string,
+} from "../check-options.ts";
 import type { AgentMode, RunStatus, Usage } from "../store.ts";
 import { parseRecording, type RecordedFrame, type RecordedOutcome } from "./recording.ts";
 
@@ -11,10 +27,22 @@ export interface ToolOptions {
   callId?: string;
   /** The tool failed: the result becomes `{ error }`. The status is still `completed`, as with the service. */
   error?: JsonValue;
-  /** Partial arguments; each is sent as `running` before the full ones. */
+  /** Partial arguments; each is sent as `running` before the full ones. @default the path of an `edit_file` with `streamContent` */
   growingArgs?: readonly JsonValue[];
+  /** Sends arguments and result exactly as given, without the fields that the service adds to some tools. @default false */
+  exact?: boolean;
   /** Leaves the field out and sets the flag, as the service does for values too large for the stream. */
   truncated?: { args?: true; result?: true };
+}
+
+/** One of the calls of {@link RunScript.tools}. */
+export interface ToolCall extends ToolOptions {
+  /** Name of the tool, such as `read_file`. */
+  name: string;
+  /** Its arguments. */
+  args?: JsonValue;
+  /** Its result, which is wrapped as `{ success }`. */
+  result?: JsonValue;
 }
 
 /** Options of {@link RunScript.cut}. */
@@ -31,9 +59,12 @@ export interface CutOptions {
 export interface FinishOptions {
   /** Final reply; with `""` the result has no text. @default all text of the script */
   text?: string;
-  /** Pull request on the pushed branch. @default one is made up if the agent has autoCreatePR */
+  /**
+   * Pull request on the pushed branch.
+   * @default one is made up if the agent has autoCreatePR, and a repository or a pushed branch
+   */
   prUrl?: string;
-  /** Branch that was pushed. @default one is made up if there is a `prUrl` and nothing was pushed yet */
+  /** Branch that was pushed. @default one is made up if there is a pull request and nothing was pushed yet */
   branch?: string;
   /** Wall-clock duration in milliseconds. @default measured by the clock */
   durationMs?: number;
@@ -42,7 +73,8 @@ export interface FinishOptions {
 /** @internal */
 export type ScriptStep =
   | { kind: "thinking" | "text"; text: string }
-  | { kind: "tool"; name: string; args?: JsonValue; result?: JsonValue; options: ToolOptions }
+  | { kind: "tool"; calls: readonly ToolCall[] }
+  | { kind: "step" | "heartbeat" }
   | { kind: "wait"; ms: number }
   | { kind: "hold"; name: string }
   | { kind: "status"; status: string }
@@ -57,6 +89,35 @@ export type ScriptStep =
   | { kind: "recorded"; frame: RecordedFrame }
   | { kind: "outcome"; outcome: RecordedOutcome }
   | { kind: "end"; status: RunStatus; options: FinishOptions };
+
+const toolOptions: OptionTable<ToolOptions> = {
+  callId: nameCheck,
+  error: anything,
+  growingArgs: list(anything),
+  exact: bool,
+  truncated: group<NonNullable<ToolOptions["truncated"]>>({ args: bool, result: bool }),
+};
+
+const toolCall: OptionTable<ToolCall> = { ...toolOptions, name: nameCheck, args: anything, result: anything };
+
+const cutOptions: OptionTable<CutOptions> = { clean: bool, afterBytes: count, afterEvents: count };
+
+const finishOptions: OptionTable<FinishOptions> = {
+  text: string,
+  prUrl: nameCheck,
+  branch: nameCheck,
+  durationMs: duration,
+};
+
+const endOptions: OptionTable<{ durationMs?: number }> = { durationMs: duration };
+
+const usageOptions: OptionTable<Usage> = {
+  inputTokens: count,
+  outputTokens: count,
+  cacheWriteTokens: count,
+  cacheReadTokens: count,
+  totalTokens: count,
+};
 
 /** The run that a script is written for. */
 export interface RunScriptContext {
@@ -113,44 +174,77 @@ export class RunScript {
     return this.#add({ kind: "text", text: delta });
   }
 
-  /** Sends a whole tool call: `running` without arguments, `running` with them, `completed`. The result is wrapped as `{ success }`. */
+  /**
+   * Sends a whole tool call, in a step of its own unless text or thinking came before it: `running` without arguments (not for
+   * `run_terminal_cmd` and `task`), `running` with them, `completed`. The result is wrapped as `{ success }`.
+   */
   tool(name: string, args?: JsonValue, result?: JsonValue, options: ToolOptions = {}): this {
+    enforce(name, nameCheck, "RunScript: tool: name");
+    checkOptions("RunScript: tool", options, toolOptions);
     const values = { ...(args === undefined ? {} : { args }), ...(result === undefined ? {} : { result }) };
-    return this.#add({ kind: "tool", name, ...values, options });
+    return this.#add({ kind: "tool", calls: [{ ...options, name, ...values }] });
+  }
+
+  /** Sends tool calls that run at the same time: in one step, with their frames interleaved. */
+  tools(calls: readonly ToolCall[]): this {
+    enforce(calls, list(group(toolCall)), "RunScript: tools");
+    for (const { name } of calls) enforce(name, nameCheck, "RunScript: tools: name");
+    return this.#add({ kind: "tool", calls: calls.map((call) => ({ ...call })) });
+  }
+
+  /** Ends the step of the agent's work: what follows belongs to the next one. Tool calls end theirs by themselves. */
+  step(): this {
+    return this.#add({ kind: "step" });
+  }
+
+  /** Sends a heartbeat to the readers of the moment. Heartbeats that a script begins with come between CREATING and RUNNING. */
+  heartbeat(): this {
+    return this.#add({ kind: "heartbeat" });
   }
 
   /** Waits for `ms` milliseconds of the emulator's clock. */
   wait(ms: number): this {
+    enforce(ms, duration, "RunScript: wait: ms");
     return this.#add({ kind: "wait", ms });
   }
 
   /** Waits until `emulator.release(name)` is called. A released gate stays open. */
   hold(name: string): this {
+    enforce(name, nameCheck, "RunScript: hold: name");
     return this.#add({ kind: "hold", name });
   }
 
   /** Sends a `status` frame without an id to every reader. A status that is not terminal becomes the run's own. */
   status(status: string): this {
+    enforce(status, nameCheck, "RunScript: status: status");
     return this.#add({ kind: "status", status });
   }
 
   /** Sends any event, known or unknown. Its `id` is a new one unless you pass your own, or `false` for none. */
   event(name: string, data: unknown, options: { id?: string | false } = {}): this {
+    enforce(name, nameCheck, "RunScript: event: name");
+    checkOptions<{ id?: string | false }>("RunScript: event", options, {
+      id: either(oneOf(false), nameCheck),
+    });
     return this.#add({ kind: "event", name, data, ...options });
   }
 
   /** Sends bytes unchanged. */
   raw(text: string | Uint8Array): this {
+    enforce(text, content, "RunScript: raw");
     return this.#add({ kind: "raw", bytes: typeof text === "string" ? toBytes(text) : text });
   }
 
   /** Once: the first connection to get here receives `error` and `done` (both without an id) and ends. The run continues. */
   error(code: string, message: string): this {
+    enforce(code, nameCheck, "RunScript: error: code");
+    enforce(message, string, "RunScript: error: message");
     return this.#add({ kind: "error", code, message });
   }
 
   /** Once: the first connection to get here is destroyed, or ended cleanly. */
   cut(options: CutOptions = {}): this {
+    checkOptions("RunScript: cut", options, cutOptions);
     return this.#add({ kind: "cut", options });
   }
 
@@ -161,7 +255,8 @@ export class RunScript {
 
   /** The first connections receive `stream_unavailable` inside the stream, as if it was opened too early. */
   unavailable(times = 1): this {
-    for (let count = 0; count < times; count++) this.preludes.push("unavailable");
+    enforce(times, count, "RunScript: unavailable: times");
+    for (let index = 0; index < times; index++) this.preludes.push("unavailable");
     return this;
   }
 
@@ -173,42 +268,52 @@ export class RunScript {
         `RunScript: artifact() expected a path that starts with "artifacts/", got "${path}"`,
       );
     }
-    const content = typeof bytes === "string" ? toBytes(bytes) : bytes;
+    enforce(bytes, content, "RunScript: artifact: bytes");
     return this.#add({
       kind: "artifact",
       path,
-      bytes: content,
+      bytes: typeof bytes === "string" ? toBytes(bytes) : bytes,
       ...(contentType === undefined ? {} : { contentType }),
     });
   }
 
   /** Sets the token counts; `totalTokens` is their sum. @default counted from the run's text when it ends */
   usage(usage: Partial<Usage>): this {
+    checkOptions("RunScript: usage", usage, usageOptions);
     return this.#add({ kind: "usage", usage });
   }
 
   /** Pushes a branch. It is visible at once in `git` of every run of the agent. */
   branch(name: string, options: { repoUrl?: string; prUrl?: string } = {}): this {
+    enforce(name, nameCheck, "RunScript: branch: name");
+    checkOptions<{ repoUrl?: string; prUrl?: string }>("RunScript: branch", options, {
+      repoUrl: nameCheck,
+      prUrl: nameCheck,
+    });
     return this.#add({ kind: "branch", branch: name, ...options });
   }
 
   /** Ends the run as FINISHED. */
   finish(options: FinishOptions = {}): this {
+    checkOptions("RunScript: finish", options, finishOptions);
     return this.#end("FINISHED", options);
   }
 
   /** Ends the run as ERROR; its result has no text and no reason, as with the service. */
   fail(options: { durationMs?: number } = {}): this {
+    checkOptions("RunScript: fail", options, endOptions);
     return this.#end("ERROR", options);
   }
 
   /** Ends the run as EXPIRED. */
   expire(options: { durationMs?: number } = {}): this {
+    checkOptions("RunScript: expire", options, endOptions);
     return this.#end("EXPIRED", options);
   }
 
   /** Ends the run as CANCELLED, as if another client had cancelled it. */
   cancelled(options: { durationMs?: number } = {}): this {
+    checkOptions("RunScript: cancelled", options, endOptions);
     return this.#end("CANCELLED", options);
   }
 

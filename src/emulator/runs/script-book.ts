@@ -1,3 +1,4 @@
+import { callUser } from "../failed-response.ts";
 import { RunScript, type RunScriptContext } from "./run-script.ts";
 
 /** The prompts that a script is for: those with this substring, or that match this pattern or predicate. */
@@ -6,10 +7,16 @@ export type PromptMatch = string | RegExp | ((prompt: string) => boolean);
 /** Writes the script of one run. Its return value is ignored, so that it can return a chain of calls. */
 export type ScriptBuilder = (run: RunScript) => unknown;
 
+/** Whether this can search a text as a RegExp can. One of another realm, as in jsdom, is no `instanceof RegExp`. @internal */
+export function isPattern(value: unknown): value is RegExp {
+  return typeof (value as Partial<RegExp> | null | undefined)?.[Symbol.search] === "function";
+}
+
 function matches(match: PromptMatch, prompt: string): boolean {
   if (typeof match === "string") return prompt.includes(match);
   // Unlike `test`, `search` ignores the state that a global pattern keeps between calls.
-  return typeof match === "function" ? match(prompt) : prompt.search(match) >= 0;
+  if (typeof match !== "function") return prompt.search(match) >= 0;
+  return callUser("the match function of a script", () => match(prompt));
 }
 
 /** The scripts of one emulator. The newest one that matches a prompt wins. @internal */
@@ -22,8 +29,17 @@ export class ScriptBook {
 
   write(context: RunScriptContext): RunScript {
     const script = new RunScript(context);
-    const build = this.#scripts.find(({ match }) => matches(match, context.prompt))?.build ?? defaultScript;
-    build(script);
+    const found = this.#scripts.find(({ match }) => matches(match, context.prompt));
+    if (found === undefined) return defaultScript(script);
+    const name = `the script for "${typeof found.match === "function" ? context.prompt.slice(0, 60) : found.match}"`;
+    const written = callUser(name, () => found.build(script)) as
+      | Partial<PromiseLike<unknown>>
+      | null
+      | undefined;
+    if (typeof written?.then === "function") {
+      written.then(undefined, () => {}); // Its rejection must not be one that nobody handles.
+      throw new TypeError(`${name} returned a promise; expected a function that writes the script at once`);
+    }
     return script;
   }
 }

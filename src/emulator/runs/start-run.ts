@@ -25,6 +25,7 @@ export function startRun(
 ): RunRecord {
   const { store, options, gates, scripts } = core;
   const now = store.now();
+  store.forgetStreams(now - options.retentionSeconds * 1000);
   if (mode !== undefined) agent.mode = mode;
   const runId = `run-${store.ids.uuid()}`;
   const repoUrl = agent.repos[0]?.url;

@@ -1,4 +1,15 @@
 import type { components } from "../../../generated/openapi.ts";
+import {
+  bool,
+  checkOptions,
+  count,
+  duration,
+  enforce,
+  name as nameCheck,
+  type OptionTable,
+  oneOf,
+  record,
+} from "../check-options.ts";
 import type { EmulatorMember } from "../emulator-options.ts";
 import { toWorkerRepo } from "../repository.ts";
 import type { Ids } from "../store.ts";
@@ -61,6 +72,33 @@ export interface AddPoolInit {
   owner?: string;
 }
 
+const requestInit: OptionTable<AddRequestInit> = {
+  id: nameCheck,
+  repo: nameCheck,
+  pool: nameCheck,
+  labels: record,
+  userId: count,
+  userEmail: nameCheck,
+  owner: nameCheck,
+};
+
+const workerInit: OptionTable<ConnectWorkerInit> = {
+  workerId: nameCheck,
+  pool: nameCheck,
+  repo: nameCheck,
+  name: nameCheck,
+  userId: count,
+  owner: nameCheck,
+};
+
+const poolInit: OptionTable<AddPoolInit> = {
+  poolName: nameCheck,
+  scope: oneOf("user", "team"),
+  repo: nameCheck,
+  offlineReconnectTimeoutSeconds: count,
+  owner: nameCheck,
+};
+
 /** A request with its real state, listed or not. */
 export interface WorkerRequest extends PendingRequest {
   /** Its state in the queue. */
@@ -117,6 +155,7 @@ export class WorkerControls {
 
   /** Adds a pool request without an agent, as if a user had created one elsewhere. */
   addRequest(init: AddRequestInit = {}): WorkerRequest {
+    checkOptions("CursorEmulator: addRequest", init, requestInit);
     const { workers, ids, members } = this.#context();
     const { id = `bc-${ids.uuid()}`, pool, labels = {}, userId = 42, owner = "owner" } = init;
     if (workers.request(id) !== undefined)
@@ -142,6 +181,8 @@ export class WorkerControls {
 
   /** Connects a worker. A request that is claimed for it starts, and its pool is registered if it is new. */
   connectWorker(init: ConnectWorkerInit): Worker {
+    checkOptions("CursorEmulator: connectWorker", init, workerInit);
+    enforce(init.workerId, nameCheck, "CursorEmulator: connectWorker: workerId");
     const { workers, now } = this.#context();
     const { workerId, owner = "owner", name = workerId } = init;
     const claimed = workers.requests.find((request) => request.claim?.workerId === workerId);
@@ -172,6 +213,8 @@ export class WorkerControls {
 
   /** Registers a pool, or changes it. */
   addPool(init: AddPoolInit): void {
+    checkOptions("CursorEmulator: addPool", init, poolInit);
+    enforce(init.poolName, nameCheck, "CursorEmulator: addPool: poolName");
     const { workers, now } = this.#context();
     const { poolName, scope = "team", owner = "owner", offlineReconnectTimeoutSeconds = 0 } = init;
     const repo = init.repo === undefined ? {} : { repo: toWorkerRepo(init.repo) };
@@ -201,17 +244,21 @@ export class WorkerControls {
   }
 
   /** The next changes happen, but their events are never sent. */
-  dropNextEvents(count: number): void {
-    this.#context().workers.log.dropNext(count);
+  dropNextEvents(events: number): void {
+    enforce(events, count, "CursorEmulator: dropNextEvents");
+    this.#context().workers.log.dropNext(events);
   }
 
   /** Retains this many events, or those of this many milliseconds. Older cursors get 410. */
   retainEvents(window: number | { ms: number }): void {
+    if (typeof window === "number") enforce(window, count, "CursorEmulator: retainEvents");
+    else checkOptions<{ ms: number }>("CursorEmulator: retainEvents", window, { ms: duration });
     this.#context().workers.log.retain(typeof window === "number" ? { events: window } : window);
   }
 
   /** Destroys all open watch streams, or (`clean`) ends them as the service does. */
   cutWatchers(options: { clean?: boolean } = {}): void {
+    checkOptions<{ clean?: boolean }>("CursorEmulator: cutWatchers", options, { clean: bool });
     for (const watch of [...this.#context().workers.watches.keys()]) watch.cut(options.clean ?? false);
   }
 

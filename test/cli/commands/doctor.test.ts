@@ -95,11 +95,58 @@ describe("doctor", () => {
     const other = await doctor({ ...world, env: { CURSOR_BASE_URL: "https://proxy.example.com/cursor" } });
     expect([other.code, other.states["base url"]]).toEqual([0, "warn"]);
     expect(other.stdout).toContain("(CURSOR_BASE_URL)");
-    const proxied = await doctor({ ...stage(), env: { HTTPS_PROXY: "http://proxy:3128" } });
-    expect(proxied.stdout).toContain("NODE_USE_ENV_PROXY=1");
+    for (const [nodeVersion, state, said] of [
+      ["20.20.2", "warn", "HTTPS_PROXY is set\n"],
+      ["20.20.2", "warn", "use Node 22.21, 24 or newer, and export NODE_USE_ENV_PROXY=1"],
+      ["24.0.0", "warn", "Node doesn't use it: export NODE_USE_ENV_PROXY=1"],
+    ] as const) {
+      const proxied = await doctor({
+        ...stage(),
+        nodeVersion,
+        env: { HTTPS_PROXY: "http://me:hush@proxy:3128" },
+      });
+      expect(proxied.states["base url"]).toBe(state);
+      expect(proxied.stdout).toContain(said);
+      expect(proxied.stdout).not.toContain("hush");
+    }
+    const env = { HTTPS_PROXY: "http://proxy:3128", NODE_USE_ENV_PROXY: "1" };
+    const used = await doctor({ ...stage(), nodeVersion: "24.0.0", env });
+    expect([used.code, used.states]).toEqual([0, allWell]);
+    expect(used.stdout).toContain("https://api.cursor.com, through the proxy of HTTPS_PROXY");
     const wrong = await doctor(stage(), "--base-url", "https://me:hush@api.example.com");
     expect(wrong.code).toBe(1);
     expect(wrong.stdout).not.toContain("hush");
+  });
+
+  it.each([
+    "https://me:hush@api.example.com",
+    "https://me:hu/hush@api.example.com",
+    "https://me:hu@hush@api.example.com/x",
+    "https://hush@api.example.com",
+    "https://api.example.com/?key=hush",
+    "https://api.example.com/v1?hush",
+    "https://api.example.com/#hush",
+    "api.example.com:hush@",
+    "me:hush@api.example.com",
+    "//me:hush@api.example.com",
+    "hush",
+    "http://me:hush@127.0.0.1:1",
+  ])("prints nothing of a base URL that may be a secret: %s", async (baseUrl) => {
+    for (const json of [[], ["--json"]]) {
+      const given = await cli(["doctor", "--base-url", baseUrl, ...json], stage());
+      expect(given.code).toBe(1);
+      expect(given.stdout + given.stderr).not.toContain("hush");
+      const inherited = await cli(["doctor", ...json], { ...stage(), env: { CURSOR_BASE_URL: baseUrl } });
+      expect(inherited.stdout + inherited.stderr).not.toContain("hush");
+      const other = await cli(["me", ...json], { ...stage(), env: { CURSOR_BASE_URL: baseUrl } });
+      expect(other.code).toBe(64);
+      expect(other.stdout + other.stderr).not.toContain("hush");
+    }
+  });
+
+  it("hides what looks like a key in a wrong place", async () => {
+    const { stdout } = await doctor(stage(), "--model", "crsr_another-key-of-mine");
+    expect(stdout).toContain("[redacted] is not in the list");
   });
 
   it("warns about a clock that is wrong", async () => {

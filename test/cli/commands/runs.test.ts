@@ -1,20 +1,13 @@
 import { ManualClock, type ScriptBuilder } from "cursor-cloud-agents/emulator";
 import { describe, expect, it } from "vitest";
-import { until } from "../../support/api-server.ts";
 import { checkedEmulator } from "../../support/checked-emulator.ts";
-import {
-  agentId,
-  assistant,
-  done,
-  END,
-  failure,
-  frame,
-  result,
-  runId,
-  StreamServer,
-  status,
-} from "../../support/stream-server.ts";
-import { begin, cli, turns } from "../helpers.ts";
+import { END } from "../../support/fake-api.ts";
+import { assistant, done, errorFrame, frame, result, status } from "../../support/frames.ts";
+import { agentId, runId } from "../../support/sample-run.ts";
+import { StreamServer } from "../../support/stream-server.ts";
+import { until } from "../../support/waiting.ts";
+
+import { begin, cli, toLines, turns } from "../helpers.ts";
 
 function stage(script?: ScriptBuilder) {
   const clock = new ManualClock();
@@ -86,7 +79,7 @@ describe("run", () => {
   });
 
   it("keeps stream errors out of the reply, and takes the outcome from the run", async () => {
-    const closed = failure("upstream_closed", "WritableIterable is closed");
+    const closed = errorFrame("upstream_closed", "WritableIterable is closed");
     const server = new StreamServer([END(status(), assistant("1-0", "Hel"), closed), END(result(), done)]);
     const setting = { fetch: server.fetch as typeof globalThis.fetch, clock: server.clock };
     const { code, stdout } = await cli(["watch", agentId, runId, "--verbose"], setting);
@@ -151,6 +144,28 @@ describe("run", () => {
     expect(code).toBe(3);
     expect(stderr).toContain(`look: cursor-agents show ${emulator.agents[0]?.id}`);
   });
+
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "tells the id of the agent that it was creating, on %s",
+    async (name) => {
+      for (const json of [[], ["--json"]]) {
+        const clock = new ManualClock();
+        const emulator = checkedEmulator({ clock, createDelayMs: 90_000 });
+        const started = begin(["run", "x", ...json], { clock, emulator });
+        await until(() => emulator.agents.length > 0 || clock.pending > 0);
+        await clock.advance(1_000);
+        started.signal(name);
+        const { code, stdout, stderr } = await started.ended();
+        const [, id] = /creating an agent \((bc-\S+)\)/.exec(stderr) ?? [];
+        expect(id).toMatch(/^bc-/);
+        expect(code).toBe(name === "SIGINT" ? 130 : 143);
+        expect(stderr).toContain(`look: cursor-agents show ${id}`);
+        if (json.length > 0) expect(toLines(stdout).at(-1).hints.join()).toContain(`show ${id}`);
+        await clock.advance(100_000);
+        expect(emulator.agents.map((agent) => agent.id)).toEqual([id]);
+      }
+    },
+  );
 
   it("creates one agent for a repeated command with --agent-id and --adopt", async () => {
     const world = stage((run) => run.text("Hi").finish());

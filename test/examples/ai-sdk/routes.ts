@@ -7,6 +7,7 @@
  */
 import { type Cursor, isApiError, isCursorError, type RunRef } from "cursor-cloud-agents";
 import { resumeUIMessageStreamResponse, toUIMessageStreamResponse } from "cursor-cloud-agents/ai-sdk";
+import { rejectionOf } from "cursor-cloud-agents/serve";
 
 export interface ChatServer {
   cursor: Cursor;
@@ -26,6 +27,9 @@ interface ChatRequest {
 const answer = (status: number, text: string | null = null): Response => new Response(text, { status });
 
 export async function handleChat(request: Request, server: ChatServer): Promise<Response> {
+  // A page of another site can make the browser post here, with the user's cookies.
+  const rejection = request.method === "POST" ? rejectionOf(request) : undefined;
+  if (rejection) return rejection;
   // The key sees every agent of its account, so whose chat it is must be known before anything is looked up.
   const user = server.userOf(request);
   if (user === undefined) return answer(401, "Please sign in.");
