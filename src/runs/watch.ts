@@ -65,9 +65,12 @@ export class ProgressWatch {
     return this.#looking ? Number.POSITIVE_INFINITY : this.#left;
   }
 
-  /** Whether it is time for {@link act}. */
+  /**
+   * Whether it is time for {@link act}. A part of a millisecond that rounding left over counts as none: a timer for it
+   * would fire at a time that still equals now, again and again.
+   */
   get isDue(): boolean {
-    return this.left <= 0;
+    return this.left < 1;
   }
 
   /** Returns what ends the reading, once it is known. */

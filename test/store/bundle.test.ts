@@ -36,7 +36,7 @@ describe("a page that shows a run", () => {
     );
     expect(foreign.filter((path) => !/eventsource-parser|<stdin>/.test(path))).toEqual([]);
     expect(imports).toEqual([]);
-    expect(kib).toBeLessThan(8.5);
+    expect(kib).toBeLessThan(9);
   });
 
   it("loads no React with the store, and the hook with less than a kilobyte", async () => {

@@ -5,6 +5,7 @@ import {
   count,
   duration,
   enforce,
+  limit,
   name as nameCheck,
   type OptionTable,
   oneOf,
@@ -251,7 +252,7 @@ export class WorkerControls {
 
   /** Retains this many events, or those of this many milliseconds. Older cursors get 410. */
   retainEvents(window: number | { ms: number }): void {
-    if (typeof window === "number") enforce(window, count, "CursorEmulator: retainEvents");
+    if (typeof window === "number") enforce(window, limit, "CursorEmulator: retainEvents");
     else checkOptions<{ ms: number }>("CursorEmulator: retainEvents", window, { ms: duration });
     this.#context().workers.log.retain(typeof window === "number" ? { events: window } : window);
   }
