@@ -55,8 +55,8 @@ describe("very many streams on one client", () => {
 
   it("are forgotten by the poller", () => {
     expect(child.lines[0].sizes).toEqual({
-      "#asks": "Map(0)",
-      "#loops": "Map(0)",
+      "#asks.#works": "Map(0)",
+      "#loops.#works": "Map(0)",
       "#watchers": "Map(0)",
       "#askedAt": "Map(1)",
     });

@@ -18,7 +18,7 @@ function read(cursor: Cursor, name: string): Promise<Record<string, unknown>> {
     const download = cursor.artifacts.download("bc-1", "artifacts/a", { maxBytes: 4 * 1024 * 1024 });
     return ending(download.then((artifact) => artifact.bytes()));
   }
-  // Of what goes on and on in good order only an abort makes an end: after so many events, or so much time.
+  // Only an abort ends a stream of good events: after this many of them, or this much time.
   const controller = new AbortController();
   const options: RunStreamOptions = { signal: controller.signal, maxReconnects: 2 };
   // The default for those that cost the most; others in the light size don't need all of it to show themselves.
@@ -29,7 +29,7 @@ function read(cursor: Cursor, name: string): Promise<Record<string, unknown>> {
     (async () => {
       let count = 0;
       for await (const event of cursor.runs.stream(ref, options)) {
-        if (event.type === "thinking" && ++count === 20_000) controller.abort();
+        if ((event.type === "thinking" || event.type === "assistant") && ++count === 20_000) controller.abort();
       }
     })(),
   );

@@ -127,16 +127,23 @@ function pollerSizes(): Record<string, string> {
     });
     return answer;
   };
-  const privatesOf = (
-    objectId: string,
-  ): { name: string; value: { objectId: string; description: string } }[] =>
+  interface Private {
+    name: string;
+    value: { objectId: string; className: string; description: string };
+  }
+  const privatesOf = (objectId: string): Private[] =>
     post("Runtime.getProperties", { objectId, ownProperties: true }).privateProperties;
+  /** The maps of an object, with those of the shared work that it holds. */
+  const mapsOf = (objectId: string): [name: string, size: string][] =>
+    privatesOf(objectId).flatMap(({ name, value }): [string, string][] => {
+      if (value.className === "Map") return [[name, value.description]];
+      if (value.className !== "SharedWork") return [];
+      return mapsOf(value.objectId).map(([inner, size]) => [`${name}.${inner}`, size]);
+    });
   (globalThis as Record<string, unknown>)["subject"] = cursor.runs;
   const { objectId } = post("Runtime.evaluate", { expression: "subject" }).result;
   const poller = privatesOf(objectId).find(({ name }) => name === "#poller");
-  const sizes = privatesOf(poller!.value.objectId)
-    .filter(({ value }) => value.description?.startsWith("Map("))
-    .map(({ name, value }) => [name, value.description]);
+  const sizes = mapsOf(poller!.value.objectId);
   session.disconnect();
   return Object.fromEntries(sizes);
 }
