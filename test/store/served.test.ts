@@ -51,7 +51,7 @@ async function world(options: { maxDuration?: number; cut?: () => number | undef
   };
   const storage = memoryStorage();
   const open = (): RunStore => {
-    const source = routeSource("https://app.test/api/run", { fetch, clock });
+    const source = routeSource("https://app.test/api/run", { fetch, clock, random: () => 0.5 });
     const store = createRunStore(source, { storage, clock });
     store.start();
     return store;
