@@ -38,22 +38,26 @@ function activeStems(): Set<string> {
   return stems;
 }
 
+let knownScope: string | undefined;
+
 /**
  * Where a process id means the same process: one start of one machine, and on Linux one pid namespace. Two containers may
- * share their host's name. Where `/proc` can't be read, this process knows no other one.
+ * share their host's name. Where this can't be read, this process knows no other one. Asked for when the first file is
+ * saved, since a runtime with permissions may refuse it.
  */
-const processScope = shortHash(
-  [hostname(), ...(process.platform === "linux" ? linuxScope() : networkAddresses())].join("\n"),
-  8,
-);
-
-function linuxScope(): string[] {
-  const scope = attempt(() => [
-    readFileSync("/proc/sys/kernel/random/boot_id", "utf8"),
-    readlinkSync("/proc/self/ns/pid"),
-  ]);
-  return scope ?? [randomBytes(16).toString("hex")];
+function processScope(): string {
+  if (knownScope === undefined) {
+    const isLinux = process.platform === "linux";
+    const parts = attempt(() => [hostname(), ...(isLinux ? linuxScope() : networkAddresses())]);
+    knownScope = shortHash((parts ?? [randomBytes(16).toString("hex")]).join("\n"), 8);
+  }
+  return knownScope;
 }
+
+const linuxScope = (): string[] => [
+  readFileSync("/proc/sys/kernel/random/boot_id", "utf8"),
+  readlinkSync("/proc/self/ns/pid"),
+];
 
 function networkAddresses(): string[] {
   const all = attempt(() => Object.values(networkInterfaces()).flat()) ?? [];
@@ -75,7 +79,7 @@ const startOf = (pid: number): number =>
  * Two processes never write to one file, and a later process can tell from the name that the owner no longer exists.
  */
 export function temporaryStem(name: string): string {
-  const owner = `${processScope}-${startOf(process.pid)}-${process.pid}-${threadId}`;
+  const owner = `${processScope()}-${startOf(process.pid)}-${process.pid}-${threadId}`;
   const stem = `${temporaryPrefix}${shortHash(name, 16)}-${owner}-${randomBytes(6).toString("hex")}`;
   activeStems().add(stem);
   return stem;
@@ -186,7 +190,7 @@ const isOurs = (found: Stats): boolean =>
 async function stateOf(folder: Folder, stem: string): Promise<"active" | "dead" | "untouched"> {
   if (activeStems().has(stem)) return "active";
   const [scope, start, pid, thread] = stem.slice(temporaryPrefix.length).split("-").slice(1);
-  if (scope === processScope && isDead(Number(pid), Number(start), Number(thread))) return "dead";
+  if (scope === processScope() && isDead(Number(pid), Number(start), Number(thread))) return "dead";
   const seen =
     (await lstat(folder.at(`${stem}.bytes`)).catch(() => undefined)) ??
     (await lstat(folder.at(`${stem}.json`)).catch(() => undefined));

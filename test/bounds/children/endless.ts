@@ -29,7 +29,8 @@ function read(cursor: Cursor, name: string): Promise<Record<string, unknown>> {
     (async () => {
       let count = 0;
       for await (const event of cursor.runs.stream(ref, options)) {
-        if ((event.type === "thinking" || event.type === "assistant") && ++count === 20_000) controller.abort();
+        if ((event.type === "thinking" || event.type === "assistant") && ++count === 20_000)
+          controller.abort();
       }
     })(),
   );
